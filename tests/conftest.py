@@ -89,8 +89,8 @@ def refused(wording):
     """Within it, an `InputError` that names this file and line; its wording is compared."""
 
     @contextmanager
-    def check(path=None, line=None):
-        with pytest.raises(InputError) as caught:
+    def check(path=None, line=None, *, error=InputError):
+        with pytest.raises(error) as caught:
             yield caught
         if path is not None:
             assert caught.value.path.match(str(path)), caught.value.path

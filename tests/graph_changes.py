@@ -123,7 +123,7 @@ OF_ALL = (
 """Changes that no system of several outputs takes, and what they end with."""
 
 
-def refused(folder: Path, change: Any, text: str) -> str:
+def complaint(folder: Path, change: Any, text: str) -> str:
     """The error of extracting from a text with a changed graph."""
     with pytest.raises(InputError) as raised:
         trigner.load(spoilt(folder, change))(text)

@@ -18,9 +18,9 @@ from trigner.mentions import Entity
         ("\ufeffleg pain", "leg", ((0, 3),), "not to count the byte order mark"),
     ],
 )
-def test_what_offsets_seem_to_count(text, surface, fragments, told):
+def test_what_offsets_seem_to_count(text, surface, fragments, told, refused):
     assert miscounted(surface, text, fragments).startswith(f"; they seem {told}")
-    with pytest.raises(ValueError, match=r"differs from the text at its offsets, .*; they seem "):
+    with refused(error=ValueError):
         Entity.in_text(text, "ADR", fragments, surface=surface)
 
 

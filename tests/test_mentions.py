@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import pairwise
 
 import pytest
@@ -23,8 +22,8 @@ from trigner.mentions import (
 
 
 @pytest.mark.parametrize("words", [(), (2, 1), (1, 1), (-1, 0)])
-def test_words_of_a_mention_are_increasing(words):
-    with pytest.raises(ValueError, match=r"mention|increasing"):
+def test_words_of_a_mention_are_increasing(words, refused):
+    with refused(error=ValueError):
         Mention(words, "ADR")
 
 
@@ -125,18 +124,18 @@ def test_neighbouring_words_are_one_fragment():
 
 
 @pytest.mark.parametrize(
-    ("fragments", "message"),
+    "fragments",
     [
-        ((), "at least one"),
-        (((2, 2),), "does not end after its start"),
-        (((3, 2),), "does not end after its start"),
-        (((-1, 2),), "outside"),
-        (((0, 10),), "outside the text of 9"),
-        (((0, 4), (3, 6)), "overlap"),
+        (),
+        ((2, 2),),
+        ((3, 2),),
+        ((-1, 2),),
+        ((0, 10),),
+        ((0, 4), (3, 6)),
     ],
 )
-def test_invalid_fragments(fragments, message):
-    with pytest.raises(ValueError, match=message):
+def test_invalid_fragments(fragments, refused):
+    with refused(error=ValueError):
         check_fragments(fragments, 9)
 
 
@@ -144,20 +143,20 @@ def test_touching_fragments_are_fine():
     check_fragments(((0, 3), (3, 9)), 9)
 
 
-def test_fragments_come_from_pairs_of_integers():
+def test_fragments_come_from_pairs_of_integers(refused):
     assert fragment_from([0, 4]) == (0, 4)
     for value in (None, 3, [1], [1, "2"], [1, 2.0], [0, True], [1, 2, 3]):
-        with pytest.raises(ValueError, match="pair of integers"):
+        with refused(error=ValueError):
             fragment_from(value)
 
 
-def test_surfaces_are_checked_in_either_order_without_white_space():
+def test_surfaces_are_checked_in_either_order_without_white_space(refused):
     given = [(8, 13), (0, 4)]
     for surface in (None, "pain  hands", "hands pain"):
         entity = Entity.in_text("pain in hands", "ADR", given, surface=surface)
         assert entity == Entity("ADR", ((0, 4), (8, 13)), "pain hands")
     for surface in ("pain", "", 3):
-        with pytest.raises(ValueError, match="differs from the text at its offsets, 'pain hands'"):
+        with refused(error=ValueError):
             Entity.in_text("pain in hands", "ADR", given, surface=surface)
 
 
@@ -182,27 +181,27 @@ def test_entities_come_back_from_json(made):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    "value",
     [
-        ([], "expected an object with a `text`"),
-        ({"text": "a"}, "expected a string as `id`"),
-        ({"id": True, "text": "a"}, "expected a string as `id`, found True"),
-        ({"id": "d", "text": "a", "entities": [3]}, "an entity needs `label`"),
-        ({"id": "d", "text": "a", "entities": [{"label": "", "fragments": [[0, 1]]}]}, "`label`"),
-        ({"id": "d", "text": "a", "words": [[0, 2]]}, "`words` overlap"),
-        ({"id": "d", "text": "a", "words": [[-1, 1]]}, "`words` overlap"),
-        ({"id": "d", "text": "a", "extras": [{}]}, "an extra needs `format`"),
+        [],
+        {"text": "a"},
+        {"id": True, "text": "a"},
+        {"id": "d", "text": "a", "entities": [3]},
+        {"id": "d", "text": "a", "entities": [{"label": "", "fragments": [[0, 1]]}]},
+        {"id": "d", "text": "a", "words": [[0, 2]]},
+        {"id": "d", "text": "a", "words": [[-1, 1]]},
+        {"id": "d", "text": "a", "extras": [{}]},
     ],
 )
-def test_what_is_not_a_document(value, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+def test_what_is_not_a_document(value, refused):
+    with refused(error=ValueError):
         Document.from_dict(value)
 
 
-def test_invalid_entities_are_skipped_where_asked():
+def test_invalid_entities_are_skipped_where_asked(refused):
     good = {"label": "ADR", "fragments": [[0, 4]]}
     value = {"id": "d", "text": "pain", "entities": [good, {**good, "score": 2}, good]}
-    with pytest.raises(ValueError, match="score 2"):
+    with refused(error=ValueError):
         Document.from_dict(value)
     skipped = []
     document = Document.from_dict(value, skip=skipped.append)
@@ -211,8 +210,8 @@ def test_invalid_entities_are_skipped_where_asked():
 
 
 @pytest.mark.parametrize("score", [True, -0.5, 1.5, "0.5", float("nan")])
-def test_what_is_no_score_is_refused(score):
-    with pytest.raises(ValueError, match="is not a number in"):
+def test_what_is_no_score_is_refused(score, refused):
+    with refused(error=ValueError):
         Entity.from_dict({"label": "ADR", "fragments": [[0, 4]], "score": score}, "pain")
 
 
@@ -223,12 +222,12 @@ def test_whole_numbers_are_scores_and_ids_of_documents():
     assert type(found.entities[0].score) is float
 
 
-def test_fields_have_other_names_than_the_parts_of_what_they_are_of():
+def test_fields_have_other_names_than_the_parts_of_what_they_are_of(refused):
     value = {"id": "d", "text": "pain", "label": "x", "score": 2}
     assert Document.from_dict(value).fields == {"label": "x", "score": 2}
-    with pytest.raises(ValueError, match="a field cannot be called `words`"):
+    with refused(error=ValueError):
         Document("d", "pain", fields={"words": 3})
-    with pytest.raises(ValueError, match="a field cannot be called `score`"):
+    with refused(error=ValueError):
         Entity("ADR", ((0, 4),), "pain", fields={"score": 3})
 
 

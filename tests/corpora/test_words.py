@@ -39,15 +39,15 @@ def test_an_empty_word_may_be_part_of_an_entity():
 
 
 @pytest.mark.parametrize(
-    ("indices", "message"),
+    "indices",
     [
-        ([0, 3], "word 3 is outside"),
-        ([-1], "word -1 is outside"),
-        ([2], "an entity of empty words"),
+        [0, 3],
+        [-1],
+        [2],
     ],
 )
-def test_bad_indices(indices, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_indices(indices, refused):
+    with refused(error=ValueError):
         checked(indices, "X", ["a", "b", ""], print)
 
 

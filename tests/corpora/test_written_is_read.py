@@ -77,16 +77,16 @@ def test_extras_with_a_key_twice_are_refused(tmp_path, format, refused):
         ([{"a": {1: 2}}], "a key that is no text"),
     ],
 )
-def test_values_that_no_reader_takes_are_not_written(tmp_path, value, flaw):
+def test_values_that_no_reader_takes_are_not_written(tmp_path, value, flaw, refused):
     of_document = Document("a", "pain", fields={"x": value})
     entity = Entity("X", ((0, 4),), "pain", fields={"x": value})
     for document in (of_document, Document("a", "pain", (entity,))):
         for format in ("jsonl", "doccano", "brat", "csv", "parquet"):
             for documents in ([document], iter([document])):
-                with pytest.raises(InputError, match=f"document 'a': 'x' has {flaw}"):
+                with refused():
                     write(documents, tmp_path / format, format=format)
     extra = Extra("doccano", '{"relations": [NaN]}')
-    with pytest.raises(InputError, match="that has the number NaN"):
+    with refused():
         write([Document("a", "pain", extras=(extra,))], tmp_path / "b", format="doccano")
 
 
@@ -102,18 +102,18 @@ def test_ids_that_two_entities_have_are_written_once(tmp_path):
 
 
 @pytest.mark.parametrize("format", WRITABLE)
-def test_an_id_that_comes_again_is_refused_where_there_are_ids(tmp_path, format):
+def test_an_id_that_comes_again_is_refused_where_there_are_ids(tmp_path, format, refused):
     twice = [Document("text", "Pain."), Document("text", "Numb.")]
     for documents in (twice, iter(twice)):
         if format == "inline":
             write(documents, tmp_path / "inline", format=format)
             continue
-        with pytest.raises(InputError, match="duplicate document id 'text'"):
+        with refused():
             write(documents, tmp_path / "out", format=format)
 
 
 @pytest.mark.parametrize("format", WRITABLE)
-def test_numbers_may_be_those_of_numpy(tmp_path, format):
+def test_numbers_may_be_those_of_numpy(tmp_path, format, refused):
     def made(integer, real):
         fragment = (integer(0), integer(4))
         return Document("a", "pain", (Entity("X", (fragment,), "pain", real(0.5)),), (fragment,))
@@ -127,7 +127,7 @@ def test_numbers_may_be_those_of_numpy(tmp_path, format):
     assert one.documents == other.documents
     for wrong in ("nan", "inf"):
         document = Document("a", "pain", (Entity("X", ((0, 4),), "pain", np.float32(wrong)),))
-        with pytest.raises(InputError, match="'score' has a number that is NaN or infinite"):
+        with refused():
             write([document], tmp_path / wrong, format=format)
 
 

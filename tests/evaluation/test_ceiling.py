@@ -167,8 +167,8 @@ def test_what_comes_back_is_what_the_encoding_says(name: str) -> None:
     assert ceiling([document], tags(made)).lost_by_format == lost
 
 
-def test_a_label_that_the_scheme_lacks_is_refused() -> None:
-    with pytest.raises(ValueError, match="ADR"):
+def test_a_label_that_the_scheme_lacks_is_refused(refused) -> None:
+    with refused(error=ValueError):
         ceiling([Document("a", TEXT, (SLEPT,))], tags(W2ner(("Sign",))))
 
 

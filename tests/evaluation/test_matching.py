@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from trigner.errors import InputError
 from trigner.evaluation import sentence_counts
 from trigner.evaluation.comparison import compare
 from trigner.evaluation.relaxed import relaxed_scores
@@ -22,30 +21,26 @@ def document(name: str, *entities: Entity) -> Document:
 
 
 @pytest.mark.parametrize(
-    ("gold", "predicted", "message"),
+    ("gold", "predicted"),
     [
-        ([document("a")], [document("b")], "'b' is not in gold$"),
-        (
-            [document("a")],
-            [document("a:1")],
-            "'a:1' is not in gold: predictions are single .* convert gold",
-        ),
-        ([document("a-7")], [document("b-7")], "in gold, where 'a-7' has .* the same name$"),
-        ([document("a-7")], [document("b-8")], "'b-8' is not in gold$"),
-        ([document("a-x")], [document("b-x")], "'b-x' is not in gold$"),
-        ([document("a-7")], [Document("b-7", "Paint")], "'b-7' is not in gold$"),
-        ([document("a")], [Document("a", TEXT + " ")], "'a' has a different text .* character 81"),
-        ([document("a")], [Document("a", "Paint")], "'a' has a different text .* character 4"),
-        ([document("a"), document("a")], [], "duplicate id 'a' among the gold"),
-        ([document("a")], [document("a")] * 2, "duplicate id 'a' among the predicted"),
+        ([document("a")], [document("b")]),
+        ([document("a")], [document("a:1")]),
+        ([document("a-7")], [document("b-7")]),
+        ([document("a-7")], [document("b-8")]),
+        ([document("a-x")], [document("b-x")]),
+        ([document("a-7")], [Document("b-7", "Paint")]),
+        ([document("a")], [Document("a", TEXT + " ")]),
+        ([document("a")], [Document("a", "Paint")]),
+        ([document("a"), document("a")], []),
+        ([document("a")], [document("a")] * 2),
     ],
 )
 def test_documents_that_do_not_match_are_refused(
-    gold: list[Document], predicted: list[Document], message: str
+    gold: list[Document], predicted: list[Document], refused
 ) -> None:
     for compared in (score, curves, relaxed_scores, compare, sentence_counts):
         for kind in (list, iter):
-            with pytest.raises(InputError, match=message):
+            with refused():
                 compared(kind(gold), kind(predicted))
 
 

@@ -89,18 +89,18 @@ def test_sentences_without_mentions_score_0():
 
 
 @pytest.mark.parametrize(("a", "b"), [([], []), (A, [*B, SECOND_B]), (A, [B[0][:3]])])
-def test_what_cannot_be_paired_is_refused(a, b):
-    with pytest.raises(ValueError, match="the same number of runs"):
+def test_what_cannot_be_paired_is_refused(a, b, refused):
+    with refused(error=ValueError):
         compared(arrays(a), arrays(b))
 
 
-def test_runs_without_sentences_are_refused():
+def test_runs_without_sentences_are_refused(refused):
     nothing = [np.zeros((0, 3), dtype=np.int64)]
-    with pytest.raises(ValueError, match="no sentences"):
+    with refused(error=ValueError):
         compared(nothing, nothing)
 
 
-def test_runs_without_a_slice_are_refused():
+def test_runs_without_a_slice_are_refused(refused):
     (a,), (b,) = arrays(A), arrays(B)
-    with pytest.raises(ValueError, match="the same slices"):
+    with refused(error=ValueError):
         compare_slices([{"all": a, "few": a}], [{"all": b}])

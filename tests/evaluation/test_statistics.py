@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.evaluation.statistics import (
     LONGEST_BAR,
     describe,
@@ -143,15 +143,15 @@ def test_the_table_fits_a_terminal_and_has_a_row_a_label() -> None:
     assert statistics_table(describe([SECOND])).row_count == 2  # one type is named, too
 
 
-def test_the_figure_is_written(tmp_path: Path) -> None:
+def test_the_figure_is_written(tmp_path: Path, refused) -> None:
     pytest.importorskip("matplotlib")
     plot_gaps(describe([FIRST]), tmp_path / "gaps.svg")
     assert "<svg" in (tmp_path / "gaps.svg").read_text("utf-8")
     plot_gaps(describe([]), tmp_path / "empty.PNG")
     assert (tmp_path / "empty.PNG").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+    with refused(error=TrignerError):
         plot_gaps(describe([]), tmp_path / "gaps.svg", overwrite=False)
-    with pytest.raises(InputError, match=r"unknown figure format; known formats: .*svg"):
+    with refused():
         plot_gaps(describe([FIRST]), tmp_path / "gaps.xyz")
 
 
@@ -169,10 +169,10 @@ def test_gaps_over_the_longest_bar_are_one_bar_and_told(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_the_error_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
-    with pytest.raises(TrignerError, match="pip install"):
+    with refused(error=TrignerError):
         plot_gaps(describe([FIRST]), tmp_path / "gaps.svg")
 
 

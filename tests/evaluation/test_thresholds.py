@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.evaluation import thresholds
 from trigner.evaluation.scores import score
 from trigner.evaluation.thresholds import ALL, curve, curves, plot_curves
@@ -59,17 +59,17 @@ def test_each_point_is_the_score_of_what_reaches_its_threshold(gold, predicted):
         assert point == score([expected], [kept]).overall
 
 
-def test_what_has_no_score_and_what_is_not_gold():
-    with pytest.raises(InputError, match="an entity of 'd' has no score"):
+def test_what_has_no_score_and_what_is_not_gold(refused):
+    with refused():
         curves([GOLD], [GOLD])
-    with pytest.raises(InputError, match="not in gold"):
+    with refused():
         curves([GOLD], [replace(FOUND, id="other")])
 
 
 @pytest.mark.parametrize("in_gold", [True, False])
-def test_a_type_with_the_name_of_all_is_refused(in_gold):
+def test_a_type_with_the_name_of_all_is_refused(in_gold, refused):
     own = document((ALL, 0, 0.5))
-    with pytest.raises(InputError, match="a type is called 'all types', as all types together are"):
+    with refused():
         curves(*([own], [FOUND]) if in_gold else ([GOLD], [own]))
 
 
@@ -84,14 +84,14 @@ def test_types_of_any_name_stand_in_the_legend(tmp_path):
     assert ">-</text>" not in drawn
 
 
-def test_the_figure(tmp_path):
+def test_the_figure(tmp_path, refused):
     pytest.importorskip("matplotlib")
     plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.svg")
     drawn = (tmp_path / "curve.svg").read_text()
     assert "<svg" in drawn
-    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+    with refused(error=TrignerError):
         plot_curves({}, tmp_path / "curve.svg", overwrite=False)
-    with pytest.raises(InputError, match="unknown figure format"):
+    with refused():
         plot_curves(curves([GOLD], [FOUND]), tmp_path / "curve.word")
 
 

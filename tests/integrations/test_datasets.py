@@ -6,7 +6,6 @@ import pickle
 import pytest
 
 from tiny_models import TEXT
-from trigner.errors import InputError
 
 datasets = pytest.importorskip("datasets", reason="datasets is not installed (extra `dev`)")
 
@@ -44,16 +43,16 @@ def test_a_stream_too(function):
 
 
 @pytest.mark.parametrize("text", ["my leg hurt", "", None])
-def test_single_rows_are_refused(function, text):
+def test_single_rows_are_refused(function, text, refused):
     dataset = datasets.Dataset.from_dict({"body": [text, TEXT]})
-    with pytest.raises(InputError, match=r"not a batch: map\(\.\.\., batched=True\)"):
+    with refused():
         dataset.map(function)
 
 
 @pytest.mark.parametrize("format", ["arrow", "pandas"])
-def test_batches_that_are_tables_are_refused(function, format):
+def test_batches_that_are_tables_are_refused(function, format, refused):
     dataset = datasets.Dataset.from_dict({"body": TEXTS}).with_format(format)
-    with pytest.raises(InputError, match=r"a \w+ was given, .*with_format\(None\)"):
+    with refused():
         dataset.map(function, batched=True)
 
 
@@ -70,8 +69,8 @@ def test_what_is_worth_knowing_is_logged(function, caplog):
     assert caplog.messages
 
 
-def test_wrong_columns_are_refused(function):
-    with pytest.raises(InputError, match="no column `body`; there are text"):
+def test_wrong_columns_are_refused(function, refused):
+    with refused():
         function({"text": ["x"]})
-    with pytest.raises(InputError, match="a column `error` already"):
+    with refused():
         features(datasets.Dataset.from_dict({"error": ["x"]}))

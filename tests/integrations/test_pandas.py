@@ -4,7 +4,6 @@ import pytest
 
 import trigner
 from tiny_models import TEXT
-from trigner.errors import InputError
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed (extra `lab`)")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)")
@@ -40,16 +39,16 @@ def test_what_is_missing_is_null_in_every_type(exported_model, values):
     assert found["error"].tolist() == [None, "the text is null"]
 
 
-def test_wrong_columns_are_refused(exported_model):
-    with pytest.raises(InputError, match="no columns `body`"):
+def test_wrong_columns_are_refused(exported_model, refused):
+    with refused():
         annotate(pd.DataFrame({"text": ["x"]}), exported_model, text="body")
-    with pytest.raises(InputError, match="a column `entities` already"):
+    with refused():
         annotate(pd.DataFrame({"text": ["x"], "entities": [1]}), exported_model)
     assert len(annotate(pd.DataFrame({"text": []}), exported_model)) == 0
 
 
-def test_what_is_no_frame_or_setting_is_refused(exported_model):
-    with pytest.raises(InputError, match=r"a data frame, not Series; .* series.to_frame\('text'\)"):
+def test_what_is_no_frame_or_setting_is_refused(exported_model, refused):
+    with refused():
         annotate(pd.Series(["x"]), exported_model)
-    with pytest.raises(InputError, match="unknown setting 'thread'; known are: device, threads, "):
+    with refused():
         annotate(pd.DataFrame({"text": ["x"]}), exported_model, thread=2)

@@ -14,7 +14,6 @@ import pytest
 
 import trigner
 from tiny_models import TEXT
-from trigner.errors import InputError
 
 spacy = pytest.importorskip("spacy")
 from spacy.tokens import Doc, DocBin  # noqa: E402
@@ -137,15 +136,15 @@ def test_a_stream_is_drawn_batch_by_batch(make):
     assert len(drawn) < 20
 
 
-def test_errors_go_to_the_pipelines_handler(make, monkeypatch):
+def test_errors_go_to_the_pipelines_handler(make, monkeypatch, refused):
     nlp = make()
     finder = nlp.get_pipe("trigner")
     told = []
     monkeypatch.setattr(finder, "_extractor", None)
     monkeypatch.setattr(finder, "_folder", Path("absent"))
-    with pytest.raises(InputError, match="no model folder at"):
+    with refused():
         nlp(TEXT)
-    with pytest.raises(InputError, match="no model folder at"):
+    with refused():
         list(nlp.pipe([TEXT]))
     nlp.set_error_handler(lambda name, proc, docs, error: told.append((name, len(docs))))
     docs = list(nlp.pipe([TEXT, TEXT]))
@@ -223,10 +222,10 @@ def test_a_doc_without_entities_has_none():
     assert spacy.blank("en")("no model was here")._.trigner == ()
 
 
-def test_entities_of_another_text_are_refused(make):
+def test_entities_of_another_text_are_refused(make, refused):
     doc = make()(TEXT)
     part = doc[2:].as_doc(copy_user_data=True)
-    with pytest.raises(InputError, match="another text"):
+    with refused():
         entities_of(part)
     assert doc[:].as_doc(copy_user_data=True)._.trigner
     # Found anew, they are those of the part.
@@ -317,13 +316,13 @@ print(len(nlp({TEXT!r})._.trigner))
     assert int(run.stdout) > 0
 
 
-def test_thresholds_of_single_types(make, exported_model):
+def test_thresholds_of_single_types(make, exported_model, refused):
     cut = {"ADR": 0.9, "Drug": 0.0}
     expected = trigner.load(exported_model, threshold=cut)(TEXT).entities
     assert plain(make(threshold=cut)(TEXT)._.trigner) == plain(expected)
-    with pytest.raises(InputError, match="threshold of Dose: no such type"):
+    with refused():
         make(threshold={"Dose": 0.5})(TEXT)
-    with pytest.raises(InputError, match=r"from 0 to 1, got 1\.5"):
+    with refused():
         make(threshold=1.5)(TEXT)
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from java import skip_without_java, use_this_python
 from tiny_models import TEXT
-from trigner.errors import InputError
 
 pytest.importorskip("pyspark", reason="pyspark is not installed (extra `dev`)")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `scale`)")
@@ -58,11 +57,11 @@ def test_all_columns_are_kept_unless_some_are_named(frame, exported_model):
     assert sorted(row["by"] for row in found.collect()) == sorted(f"author {n}" for n in range(12))
 
 
-def test_wrong_columns_are_refused(frame, exported_model):
-    with pytest.raises(InputError, match="no column `x`; there are n, body, by"):
+def test_wrong_columns_are_refused(frame, exported_model, refused):
+    with refused():
         schema(frame, ["x"])
-    with pytest.raises(InputError, match="a column `error` already"):
+    with refused():
         schema(frame.withColumnRenamed("by", "error"))
     function = annotate(exported_model)
-    with pytest.raises(Exception, match="there is no column `text` in the frame"):
+    with refused(error=Exception):
         frame.mapInPandas(function, schema(frame)).collect()

@@ -171,9 +171,9 @@ def test_vectors_count_half():
     assert found["F2"].score == pytest.approx(alike / 2, abs=1e-4)
 
 
-def test_without_rapidfuzz_the_message_says_what_to_install(monkeypatch):
+def test_without_rapidfuzz_the_message_says_what_to_install(monkeypatch, refused):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(TrignerError, match=r"trigner\[link\]"):
+    with refused(error=TrignerError):
         Linker(VOCABULARY)
 
 
@@ -221,17 +221,14 @@ def test_what_nothing_is_like_is_counted_and_no_prediction(linker):
     assert found.curve.points[0][1].predicted == 1
 
 
-def test_data_without_codes_and_with_unknown_ones(linker):
-    with pytest.raises(InputError, match="no entity has a field `code`"):
+def test_data_without_codes_and_with_unknown_ones(linker, refused):
+    with refused():
         evaluate(linker, [document(("leg pain", None))])
     for code in ("F9", ""):
-        message = f"^document 'd': the vocabulary has no code '{code}', which 'leg pain' has$"
-        with pytest.raises(InputError, match=message):
+        with refused():
             evaluate(linker, [document(("leg pain", code))])
     for code in (["F1", "F2"], {"F1": 1}, 1):
-        with pytest.raises(
-            InputError, match=r"^document 'd': the code of 'leg pain' must be one text"
-        ):
+        with refused():
             evaluate(linker, [document(("leg pain", code))])
 
 

@@ -4,7 +4,6 @@ import csv
 
 import pytest
 
-from trigner.errors import InputError
 from trigner.linking.vocabulary import Concept, normalised, read_vocabulary
 
 
@@ -73,14 +72,14 @@ def test_rows(file):
     assert found.ignored == ("system",)
 
 
-def test_another_encoding_may_be_tried(file):
+def test_another_encoding_may_be_tried(file, refused):
     path = file("code,name\nF1,Fièvre\n".encode("cp1252"))
-    with pytest.raises(InputError, match="byte 15 is not UTF-8"):
+    with refused():
         read_vocabulary(path)
     for encoding in ("cp1252", "auto"):
         found = read_vocabulary(path, otherwise=encoding)
         assert found.concepts == (Concept("F1", "Fièvre"),)
-    with pytest.raises(InputError, match="unknown encoding 'klingon'"):
+    with refused():
         read_vocabulary(path, otherwise="klingon")
     path = file("code,name\nF1,Fièvre\n")
     assert read_vocabulary(path, otherwise="cp1252").concepts == (Concept("F1", "Fièvre"),)
@@ -108,24 +107,24 @@ def test_empty_lines_before_the_columns_do_not_matter(file):
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "message"),
+    ("content", "line"),
     [
-        ("", None, "is empty"),
-        ("\ufeff\n \n", None, "is empty"),
-        ("name,synonyms\nHeadache,\n", 1, "needs the columns `code` and `name`"),
-        ("\nname,synonyms\n", 2, "needs the columns .*, its first line is 'name,synonyms'"),
-        ("code,name\nF1,Headache\n,Nausea\n", 3, "needs a code and a name"),
-        ("code,name\nF1,Headache\nF2, \n", 3, "needs a code and a name"),
-        ("code,name\nF1\n", 2, "has 1 cell, the first line 2"),
-        ("code,name\nF1,Headache,pain\n", 2, "has 3 cells, the first line 2"),
-        ('code,name\nF1,"Head\n', 2, "is not CSV"),
-        ("code,name\n", None, "has no rows"),
-        ("code,name,Name\nF1,Headache,Pain\n", 1, "has two columns 'name'"),
-        ("\n\ncode,name,Name\n", 3, "has two columns 'name'"),
+        ("", None),
+        ("\ufeff\n \n", None),
+        ("name,synonyms\nHeadache,\n", 1),
+        ("\nname,synonyms\n", 2),
+        ("code,name\nF1,Headache\n,Nausea\n", 3),
+        ("code,name\nF1,Headache\nF2, \n", 3),
+        ("code,name\nF1\n", 2),
+        ("code,name\nF1,Headache,pain\n", 2),
+        ('code,name\nF1,"Head\n', 2),
+        ("code,name\n", None),
+        ("code,name,Name\nF1,Headache,Pain\n", 1),
+        ("\n\ncode,name,Name\n", 3),
     ],
 )
-def test_files_that_are_no_vocabulary(file, content, line, message):
+def test_files_that_are_no_vocabulary(file, content, line, refused):
     path = file(content)
-    with pytest.raises(InputError, match=message) as raised:
+    with refused() as raised:
         read_vocabulary(path)
     assert (raised.value.path, raised.value.line) == (path, line)

@@ -39,21 +39,21 @@ def test_a_file_is_written_whole_into_new_folders(tmp_path):
     assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
 
 
-def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path):
+def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path, refused):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(InputError, match="UTF-8"):
+    with refused():
         write_text(path, "\ud800")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
 @pytest.mark.parametrize("old", [None, "old"])
-def test_text_that_cannot_be_encoded_is_told_of_a_new_file(tmp_path, old):
+def test_text_that_cannot_be_encoded_is_told_of_a_new_file(tmp_path, old, refused):
     path = tmp_path / "a.txt"
     if old is not None:
         path.write_text(old)
-    with pytest.raises(InputError, match=r"a\.txt: cannot be encoded as UTF-8"):
+    with refused():
         write_new_text(path, "\ud800")
     assert contents(tmp_path) == ({} if old is None else {"a.txt": old})
 
@@ -85,9 +85,9 @@ def test_an_error_of_what_is_written_is_not_the_disks(tmp_path):
         raise FileNotFoundError("of the reader")
 
 
-def test_a_file_where_a_folder_should_be_is_told(tmp_path):
+def test_a_file_where_a_folder_should_be_is_told(tmp_path, refused):
     (tmp_path / "a").write_text("x")
-    with pytest.raises(TrignerError, match="cannot write"):
+    with refused(error=TrignerError):
         write_text(tmp_path / "a" / "b.txt", "x")
 
 
@@ -208,12 +208,12 @@ def test_a_link_that_was_put_beside_a_file_is_not_followed(tmp_path):
     assert not (tmp_path / "b.txt.partial").is_symlink()
 
 
-def test_a_name_that_is_taken_is_not_written_to(tmp_path, monkeypatch):
+def test_a_name_that_is_taken_is_not_written_to(tmp_path, monkeypatch, refused):
     victim = tmp_path / "victim"
     victim.write_text("mine")
     monkeypatch.setattr(atomic_files, "_temporary_name", lambda target: tmp_path / "foreseen")
     (tmp_path / "foreseen").symlink_to(victim)
-    with pytest.raises(TrignerError, match="File exists"):
+    with refused(error=TrignerError):
         write_text(tmp_path / "a.txt", "new")
     assert victim.read_text() == "mine"
     assert not (tmp_path / "a.txt").exists()
@@ -237,18 +237,18 @@ def test_a_link_is_followed_and_stays_one(tmp_path, exists):
     assert {path.name for path in tmp_path.rglob("*")} == {"far", "a.txt", "link"}
 
 
-def test_links_in_a_circle_are_refused(tmp_path):
+def test_links_in_a_circle_are_refused(tmp_path, refused):
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     for write in (lambda: write_text(tmp_path / "a", "x"), lambda: check_writable(tmp_path / "a")):
-        with pytest.raises(InputError, match="leads back to itself"):
+        with refused():
             write()
 
 
 @pytest.mark.parametrize("hard_links", [True, False])
 @pytest.mark.parametrize("open_file", [atomic_write, staged])
 def test_a_file_that_appears_meanwhile_is_left_as_it_is(
-    tmp_path, monkeypatch, open_file, hard_links
+    tmp_path, monkeypatch, open_file, hard_links, refused
 ):
     if not hard_links:
 
@@ -263,7 +263,7 @@ def test_a_file_that_appears_meanwhile_is_left_as_it_is(
             out.write_text("new") if isinstance(out, Path) else out("new")
             path.write_text("theirs")
 
-    with pytest.raises(TrignerError, match="has appeared meanwhile"):
+    with refused(error=TrignerError):
         late()
     assert contents(tmp_path) == {"a.txt": "theirs"}
     path.unlink()
@@ -313,40 +313,40 @@ def test_an_open_file_is_written_into_behind_what_it_has(tmp_path):
     assert contents(tmp_path) == {"log": "before after"}
 
 
-def test_where_nothing_can_be_written_is_told(tmp_path, monkeypatch):
+def test_where_nothing_can_be_written_is_told(tmp_path, monkeypatch, refused):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"file: is not a folder: nothing can be written in it"):
+    with refused():
         check_writable(tmp_path / "file" / "new" / "a.txt")
     check_writable(tmp_path / "new" / "folder" / "a.txt")
     check_writable(tmp_path / "file")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
-        with pytest.raises(InputError, match="is a socket"):
+        with refused():
             check_writable(tmp_path / "socket")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(InputError, match="no permission for the folder"):
+    with refused():
         check_writable(tmp_path / "new" / "a.txt")
-    with pytest.raises(InputError, match="permission denied"):
+    with refused():
         check_writable(Path(os.devnull))
 
 
-def test_a_name_that_is_too_long_is_told(tmp_path):
+def test_a_name_that_is_too_long_is_told(tmp_path, refused):
     for check in (check_writable, check_folder):
-        with pytest.raises(InputError, match="cannot be written: File name too long"):
+        with refused():
             check(tmp_path / ("x" * 300))
 
 
-def test_what_is_there_and_no_folder_is_told(tmp_path):
+def test_what_is_there_and_no_folder_is_told(tmp_path, refused):
     check_folder(tmp_path)
     check_folder(tmp_path / "new" / "folder")
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to("nowhere")
     os.mkfifo(tmp_path / "fifo")
     for path in (*(tmp_path / name for name in ("file", "link", "fifo")), Path(os.devnull)):
-        with pytest.raises(InputError, match="is not a folder: the output is one") as raised:
+        with refused() as raised:
             check_folder(path)
         assert raised.value.path == path
-    with pytest.raises(InputError, match=r"null: is not a folder: nothing can be written in it"):
+    with refused():
         check_folder(Path(os.devnull, "work"))
 
 
@@ -370,7 +370,7 @@ def test_leftovers_in_a_folder(tmp_path):
     assert {own.name for own in tmp_path.rglob("*")} == {"a.ann", "deep", ".b.own.tmp"}
 
 
-def test_what_is_staged_is_a_new_file_and_no_link_is_followed(tmp_path, monkeypatch):
+def test_what_is_staged_is_a_new_file_and_no_link_is_followed(tmp_path, monkeypatch, refused):
     """Whoever foresees the name and puts a link there gets an error, not a file written for him."""
     path, theirs = tmp_path / "new" / "a.txt", tmp_path / "theirs"
     with staged(path) as temporary:
@@ -380,7 +380,7 @@ def test_what_is_staged_is_a_new_file_and_no_link_is_followed(tmp_path, monkeypa
     theirs.write_text("kept")
     monkeypatch.setattr(atomic_files.secrets, "token_hex", lambda _: "00")
     temporary.parent.joinpath(".a.txt.00.tmp.txt").symlink_to(theirs)
-    with pytest.raises(TrignerError, match="cannot write"), staged(path) as temporary:
+    with refused(error=TrignerError), staged(path) as temporary:
         temporary.write_text("y")
     assert (theirs.read_text(), path.read_text()) == ("kept", "x")
 
@@ -423,13 +423,13 @@ def test_what_is_staged_has_the_ending_of_its_file(tmp_path):
         assert (tmp_path / name).read_text() == "x"
 
 
-def test_what_could_be_read_without_end_is_refused(tmp_path):
+def test_what_could_be_read_without_end_is_refused(tmp_path, refused):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("fifo")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
         for path in (*(tmp_path / name for name in ("fifo", "link", "socket")), Path("/dev/zero")):
-            with pytest.raises(InputError, match="is not a regular file") as raised:
+            with refused() as raised:
                 check_readable(path)
             assert raised.value.path == path
     for path in (tmp_path, tmp_path / "none", Path(__file__), Path("/dev/stdin")):
@@ -440,15 +440,15 @@ def test_what_could_be_read_without_end_is_refused(tmp_path):
     os.close(write)
 
 
-def test_own_files_are_no_links_and_no_fifos(tmp_path):
+def test_own_files_are_no_links_and_no_fifos(tmp_path, refused):
     (tmp_path / "theirs").write_text("theirs")
     for name, target in (("link", "theirs"), ("loop", "loop"), ("folder", "."), ("new", "none")):
         (tmp_path / name).symlink_to(target)
-        with pytest.raises(InputError, match="is a link"):
+        with refused():
             check_own(tmp_path / name)
     os.mkfifo(tmp_path / "fifo")
-    for name, why in (("link", "is a link"), ("new", "is a link"), ("fifo", "not a regular file")):
-        with pytest.raises(InputError, match=why), open(tmp_path / name, "ab", opener=own_file):
+    for name in ("link", "new", "fifo"):
+        with refused(), open(tmp_path / name, "ab", opener=own_file):
             pass
     assert (tmp_path / "theirs").read_text() == "theirs"
     assert not (tmp_path / "none").exists()
@@ -460,11 +460,11 @@ def test_own_files_are_no_links_and_no_fifos(tmp_path):
     check_own(tmp_path / "absent")
 
 
-def test_a_link_that_is_put_there_after_the_look_is_not_followed(tmp_path, monkeypatch):
+def test_a_link_that_is_put_there_after_the_look_is_not_followed(tmp_path, monkeypatch, refused):
     (tmp_path / "theirs").write_text("theirs")
     (tmp_path / "link").symlink_to("theirs")
     monkeypatch.setattr(atomic_files, "check_own", lambda path: None)
     link = tmp_path / "link"
-    with pytest.raises(OSError, match="symbolic links"), open(link, "wb", opener=own_file):
+    with refused(error=OSError), open(link, "wb", opener=own_file):
         pass
     assert (tmp_path / "theirs").read_text() == "theirs"

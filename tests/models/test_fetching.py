@@ -43,8 +43,8 @@ def test_what_is_no_name_on_the_hub_is_a_path(held, path, refused):
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "./" + "x" * 300, "ann/" + "x" * 300])
-def test_a_name_that_is_too_long_is_told(held, name):
-    with pytest.raises(InputError, match=r"File name too long|no such model on the Hub"):
+def test_a_name_that_is_too_long_is_told(held, name, refused):
+    with refused():
         trigner.load(name)
 
 
@@ -116,14 +116,14 @@ def test_no_such_model(held, refused):
 
 
 @pytest.mark.parametrize("change", ["broken", "offline", "away"])
-def test_a_hub_that_cannot_be_reached(held, monkeypatch, change):
+def test_a_hub_that_cannot_be_reached(held, monkeypatch, change, refused):
     if change == "broken":
         held.failing = 400
     elif change == "offline":
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     else:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(TrignerError, match="ann/adr: no folder of this name, and it cannot") as e:
+    with refused(error=TrignerError) as e:
         trigner.load("ann/adr")
     assert not isinstance(e.value, InputError)
     assert "\n" not in str(e.value)

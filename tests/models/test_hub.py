@@ -10,7 +10,7 @@ import yaml
 import trigner
 from hub_stub import TOKEN
 from tiny_models import TEXT
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.models.fetching import fetch
 from trigner.models.hub import push_to_hub, save_pretrained
 
@@ -121,12 +121,12 @@ def test_bad_repository_names(exported_model, name, refused):
         push_to_hub(exported_model, name)
 
 
-def test_a_hub_that_refuses(hub, exported_model):
-    with pytest.raises(TrignerError, match=r"cannot upload to ann/adr: \S") as caught:
+def test_a_hub_that_refuses(hub, exported_model, refused):
+    with refused(error=TrignerError) as caught:
         push_to_hub(exported_model, "ann/adr", token="hf_wrong")
     assert "\n" not in str(caught.value)
     hub.failing = 400
-    with pytest.raises(TrignerError, match="cannot upload to ann/adr"):
+    with refused(error=TrignerError):
         push_to_hub(exported_model, "ann/adr", token=TOKEN)
     assert hub.repositories == {}
 
@@ -166,11 +166,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("spoil", BAD, ids=lambda spoil: spoil.__name__)
-def test_bad_folders_are_neither_saved_nor_uploaded(hub, folder, tmp_path, spoil):
+def test_bad_folders_are_neither_saved_nor_uploaded(hub, folder, tmp_path, spoil, refused):
     spoil(folder)
-    with pytest.raises(InputError, match=BAD[spoil]):
+    with refused():
         save_pretrained(folder, tmp_path / "out")
-    with pytest.raises(InputError, match=BAD[spoil]):
+    with refused():
         push_to_hub(folder, "ann/adr", token=TOKEN)
     assert not (tmp_path / "out").exists()
     assert hub.repositories == {}
@@ -194,7 +194,7 @@ def test_no_folder_to_write_to(exported_model, tmp_path, refused):
     (tmp_path / "file").write_text("")
     with refused("file"):
         save_pretrained(exported_model, tmp_path / "file")
-    with pytest.raises(TrignerError, match="cannot save"):
+    with refused(error=TrignerError):
         save_pretrained(exported_model, tmp_path / "file" / "below")
 
 

@@ -35,7 +35,7 @@ TEXT = "my left leg hurt, no pain in arm"
 LABELS = ("ADR", "Drug")
 
 
-def refused(folder):
+def complaint(folder):
     """The message of the one error that loading or using the model ends with."""
     with pytest.raises(InputError) as raised:
         trigner.load(folder)(TEXT)
@@ -112,7 +112,7 @@ def test_a_flipped_bit_of_any_file_is_found(folder):
             path.write_bytes(content[:place] + flipped + content[place + 1 :])
             if path.read_bytes().strip() == content.strip():
                 continue
-            assert path.name in refused(folder)
+            assert path.name in complaint(folder)
         path.write_bytes(content)
     assert trigner.load(folder)(TEXT).text == TEXT
 
@@ -122,10 +122,10 @@ def test_an_edited_description_is_found(folder):
     content = json.loads(path.read_text("utf-8"))
     for change in ({"temperature": 1.5}, {"more": 1}, {"labels": ["Drug", "ADR"]}, {"trigner": ""}):
         path.write_text(json.dumps({**content, **change}), "utf-8")
-        assert "trigner.json: checksum mismatch: changed since it was saved" in refused(folder)
+        assert "trigner.json: checksum mismatch: changed since it was saved" in complaint(folder)
     del content["sha256"]
     path.write_text(json.dumps(content), "utf-8")
-    assert "it has no hash of its own" in refused(folder)
+    assert "it has no hash of its own" in complaint(folder)
 
 
 def test_layout_of_a_description_does_not_matter(folder):
@@ -152,7 +152,7 @@ def test_layout_of_a_description_does_not_matter(folder):
 )
 def test_what_is_no_description(folder, content):
     (folder / "trigner.json").write_bytes(content)
-    assert "trigner.json: " in refused(folder)
+    assert "trigner.json: " in complaint(folder)
 
 
 DEEP = {}
@@ -205,12 +205,12 @@ def test_descriptions_that_fit_no_model(folder, changes, message):
     if changes == {"temperature": "1"}:  # what JSON calls a number pydantic may read of a string
         assert trigner.load(folder)(TEXT).text == TEXT
         return
-    assert message in refused(folder)
+    assert message in complaint(folder)
 
 
 def test_deep_provenance_is_refused(folder):
     change_description(folder, provenance={"settings": DEEP})
-    assert "trigner.json: is damaged: provenance: is nested too deep" in refused(folder)
+    assert "trigner.json: is damaged: provenance: is nested too deep" in complaint(folder)
 
 
 def test_a_long_label_is_a_label(folder):
@@ -233,12 +233,12 @@ def test_a_long_label_is_a_label(folder):
 )
 def test_runtimes_that_fit_no_graph(exported, changes, message):
     change_description(exported, runtime=changes)
-    assert message in refused(exported)
+    assert message in complaint(exported)
 
 
 def test_special_words_are_those_of_the_settings(exported):
     change_description(exported, model={"special_words": False})
-    assert "special_words" in refused(exported)
+    assert "special_words" in complaint(exported)
 
 
 @pytest.mark.parametrize(
@@ -258,14 +258,14 @@ def test_graphs_that_are_no_taggers(exported, spoil, message):
     model = onnx.load(exported / "model.onnx")
     spoil(model.graph)
     onnx.save(model, exported / "model.onnx")
-    assert message in refused(accept_files(exported))
+    assert message in complaint(accept_files(exported))
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\x00" * 100, b"[" * 100_000])
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_files_that_are_none_of_an_exported_model(exported, name, content):
     (exported / name).write_bytes(content)
-    assert name in refused(accept_files(exported))
+    assert name in complaint(accept_files(exported))
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_files_that_are_none_of_an_exported_model(exported, name, content):
 )
 def test_absurdly_large_networks_are_refused_before_they_are_built(saved, changes):
     change_description(saved, model=changes)
-    assert "trigner.json" in refused(saved) or "model.safetensors" in refused(saved)
+    assert "trigner.json" in complaint(saved) or "model.safetensors" in complaint(saved)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -302,11 +302,11 @@ def test_absurd_settings_of_other_systems_are_refused_before_they_are_built(
     for own in numbers:
         for value in (10**9, 10**400):
             change_description(folder, model={own: value})
-            assert "trigner.json" in refused(folder), own
+            assert "trigner.json" in complaint(folder), own
         change_description(folder, model={own: told[own]})
     for own in sizes:  # which some weight has
         change_description(folder, model={own: 60_000})
-        message = refused(folder)
+        message = complaint(folder)
         assert "trigner.json" in message or "model.safetensors" in message, own
         change_description(folder, model={own: told[own]})
     monkeypatch.undo()
@@ -336,7 +336,7 @@ def test_absurd_settings_of_other_systems_are_refused_before_they_are_built(
 def test_absurd_encoders_are_refused_before_they_are_built(of_any_system, changes):
     path = of_any_system / "encoder" / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
-    message = refused(accept_files(of_any_system))
+    message = complaint(accept_files(of_any_system))
     assert "config.json" in message or "model.safetensors" in message or "tokenizer" in message
 
 
@@ -344,7 +344,7 @@ def test_absurd_encoders_are_refused_before_they_are_built(of_any_system, change
 @pytest.mark.parametrize("name", ["encoder/config.json", "model.safetensors", "tokenizer.json"])
 def test_files_that_are_none_of_a_saved_model(of_any_system, name, content):
     (of_any_system / name).write_bytes(content)
-    assert name in refused(accept_files(of_any_system))
+    assert name in complaint(accept_files(of_any_system))
 
 
 def test_a_key_twice_in_an_encoders_configuration(saved):
@@ -352,7 +352,7 @@ def test_a_key_twice_in_an_encoders_configuration(saved):
     text = path.read_text("utf-8")
     path.write_text(text.replace("{", '{"vocab_size": 10, ', 1), "utf-8")
     assert "config.json: is not a valid encoder configuration: has the key 'vocab_size' twice" in (
-        refused(accept_files(saved))
+        complaint(accept_files(saved))
     )
 
 
@@ -363,14 +363,14 @@ def test_weights_that_are_no_numbers(of_any_system):
         if values.dtype == np.float32:
             values[...] = np.nan
     save_file(weights, path)
-    message = refused(accept_files(of_any_system))
+    message = complaint(accept_files(of_any_system))
     assert "model.safetensors: is damaged" in message  # by its weights, not by what comes of them
     assert "NaN or infinite" in message
 
 
 @pytest.mark.parametrize("system", [*TAG_SCHEMES, *SYSTEMS])
 def test_shapes_of_every_system_are_checked_without_building_it(
-    tiny, saved_system, system, tmp_path, monkeypatch
+    tiny, saved_system, system, tmp_path, monkeypatch, refused
 ):
     """Were a system not to be had without memory, the check would pass it by."""
     from tiny_models import save
@@ -382,5 +382,5 @@ def test_shapes_of_every_system_are_checked_without_building_it(
     change_description(folder, labels=["ADR", "Drug", "Dose"])
 
     monkeypatch.setattr("trigner.families.core.folder.load_file", never)
-    with pytest.raises(InputError, match="has the shape"):
+    with refused():
         trigner.load(folder)

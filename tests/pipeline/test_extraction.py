@@ -78,17 +78,16 @@ WRONG = {
 
 
 @pytest.mark.parametrize("told", WRONG)
-def test_what_no_system_may_predict_is_told(told, monkeypatch):
+def test_what_no_system_may_predict_is_told(told, monkeypatch, refused):
     monkeypatch.setattr(Scored, "predict", lambda self, inputs: [WRONG[told]] * len(inputs))
-    with pytest.raises(TrignerError, match=f"^the system fixed .*{told}"):
+    with refused(error=TrignerError):
         Extractor(Scored([0.5]), "fixed")("my leg hurts")
 
 
 @pytest.mark.parametrize("given", [0, 2])
-def test_a_prediction_too_few_or_too_many_is_told(monkeypatch, given):
+def test_a_prediction_too_few_or_too_many_is_told(monkeypatch, given, refused):
     monkeypatch.setattr(Scored, "predict", lambda self, inputs: [Prediction(())] * given)
-    told = f"^the system fixed gave {given} predictions for 1 input$"
-    with pytest.raises(TrignerError, match=told):
+    with refused(error=TrignerError):
         Extractor(Scored([0.5]), "fixed")("my leg hurts")
 
 
@@ -270,7 +269,7 @@ def test_memory_grows_by_the_text_alone(extract):
     assert more - less < 3 * (long - short)
 
 
-def test_ready_words(extract):
+def test_ready_words(extract, refused):
     words = ["my", "arm", "New York", ","]
     document = extract(words=words)
     assert document.text == "my arm New York ,"
@@ -278,9 +277,9 @@ def test_ready_words(extract):
     empty = extract(words=["", "arm", ""])
     assert empty.words == ((0, 0), (1, 4), (5, 5))
     assert all(e.text.strip() == "arm" for e in empty.entities)
-    with pytest.raises(InputError, match="give either a text or words, not both"):
+    with refused():
         extract("a", words=["a"])
-    with pytest.raises(InputError, match="give either a text or words, not None"):
+    with refused():
         extract(None)
 
 
@@ -527,8 +526,8 @@ def test_documents_keep_id_and_lose_gold(extract):
         {"words": ["my", 3]},
     ],
 )
-def test_what_is_neither_a_text_nor_words_is_refused(saved_model, given):
-    with pytest.raises(InputError, match=r"expected a text, a doc|words are a list of strings"):
+def test_what_is_neither_a_text_nor_words_is_refused(saved_model, given, refused):
+    with refused():
         load(saved_model, device="cpu")(**given)
 
 
@@ -546,17 +545,16 @@ def test_a_call_takes_texts_and_documents(extract):
 
 
 @pytest.mark.parametrize("wrong", [None, float("nan"), 3, b"pain", ["my", "arm"]])
-def test_what_is_no_text_is_named_by_its_place(extract, wrong):
-    message = r"text 1 \(counted from 0\) is not a text: "
-    with pytest.raises(InputError, match=message):
+def test_what_is_no_text_is_named_by_its_place(extract, wrong, refused):
+    with refused():
         extract(["pain", wrong])
-    with pytest.raises(InputError, match=message):
+    with refused():
         list(extract.stream(["pain", wrong]))
 
 
 @pytest.mark.parametrize("wrong", [3, {"text": "pain"}, float("nan")])
-def test_what_is_neither_text_nor_list_is_refused(extract, wrong):
-    with pytest.raises(InputError, match="expected a text, a document or a list"):
+def test_what_is_neither_text_nor_list_is_refused(extract, wrong, refused):
+    with refused():
         extract(wrong)
 
 
@@ -581,9 +579,9 @@ TABLES = [
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: type(table).__module__)
-def test_tables_are_refused_in_place_of_texts_and_words(extract, table):
+def test_tables_are_refused_in_place_of_texts_and_words(extract, table, refused):
     for read in (extract, extract.stream, lambda words: extract(words=words)):
-        with pytest.raises(InputError, match=r'a table \(.*\) was given: .* table\["text"\]'):
+        with refused():
             read(table)
 
 
@@ -609,13 +607,13 @@ def test_a_data_set_without_an_iterator_is_a_list_of_texts(extract):
 
 
 @pytest.mark.parametrize("wrong", [{"pain": 1}, Document("d", "pain"), b"pain", 3])
-def test_stream_refuses_at_once_what_has_no_texts(extract, wrong):
-    with pytest.raises(InputError, match=r"expected a text, a doc|stream takes several"):
+def test_stream_refuses_at_once_what_has_no_texts(extract, wrong, refused):
+    with refused():
         extract.stream(wrong)
 
 
-def test_stream_refuses_a_single_string(extract):
-    with pytest.raises(InputError, match="stream takes several texts"):
+def test_stream_refuses_a_single_string(extract, refused):
+    with refused():
         extract.stream("pain")
 
 
@@ -652,7 +650,7 @@ def test_types_that_a_call_does_not_name_keep_their_threshold(extract):
     assert again == {(label, where) for label, where in found if label == "ADR"}
 
 
-def test_thresholds_and_batch_sizes_of_a_call(extract):
+def test_thresholds_and_batch_sizes_of_a_call(extract, refused):
     text = TEXTS[0]
     scores = [e.score for e in extract(text).entities]
     middle = sorted(scores)[len(scores) // 2]
@@ -665,7 +663,7 @@ def test_thresholds_and_batch_sizes_of_a_call(extract):
         assert [e.score for e in document.entities] == kept
     assert [e.score for e in extract(text).entities] == scores  # it was for one call
     for wrong in ({"threshold": 2}, {"threshold": {"Weather": 0.5}}, {"batch_size": 0}):
-        with pytest.raises(InputError, match=r"threshold|batch_size"):
+        with refused():
             extract(text, **wrong)
 
 
@@ -680,28 +678,28 @@ def test_words_may_come_from_a_generator():
     assert (found.text, found.words) == ("my leg", ((0, 2), (3, 6)))
 
 
-def test_a_batch_may_come_from_a_generator():
+def test_a_batch_may_come_from_a_generator(refused):
     documents = [Document("a", "Pain."), Document("b", "boom"), Document("c", "Numb.")]
     extract = Extractor(Fixed(), "fixed")
     found, _ = extract.batch(document for document in documents)
     assert [each.error for each in found] == [None, "RuntimeError: boom", None]
-    with pytest.raises(InputError, match=r"document 1 \(counted from 0\) is no Document: 'Numb'"):
+    with refused():
         extract.batch([documents[0], "Numb"])
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        (Document("b", None), "the text of document 'b' is not a text: None$"),
-        (Document("b", float("nan")), "the text of document 'b' is not a text: nan$"),
-        ("Numb.", r"document 1 \(counted from 0\) is no Document: 'Numb.'; call the model with"),
+        Document("b", None),
+        Document("b", float("nan")),
+        "Numb.",
     ],
 )
-def test_what_is_no_text_comes_after_the_documents_before_it(wrong, message):
+def test_what_is_no_text_comes_after_the_documents_before_it(wrong, refused):
     extract = Extractor(Fixed(), "fixed")
     run = extract.documents([Document("a", "Pain."), wrong])
     assert next(run).id == "a"
-    with pytest.raises(InputError, match=message):
+    with refused():
         next(run)
 
 

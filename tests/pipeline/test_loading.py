@@ -25,14 +25,14 @@ def test_a_saved_model_extracts_the_same(tiny, tmp_path):
     assert before.entities == trigner.load(tmp_path / "model", device="cpu")(TEXT).entities
 
 
-def test_no_such_model(tmp_path):
-    with pytest.raises(InputError, match="no model folder at"):
+def test_no_such_model(tmp_path, refused):
+    with refused():
         trigner.load(tmp_path / "absent")
 
 
-def test_without_torch_the_message_says_what_to_install(saved_model, monkeypatch):
+def test_without_torch_the_message_says_what_to_install(saved_model, monkeypatch, refused):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(TrignerError, match=r"trigner\[train\]"):
+    with refused(error=TrignerError):
         trigner.load(saved_model)
 
 
@@ -50,16 +50,14 @@ def test_a_system_that_is_not_installed_names_its_package(saved_model, tmp_path)
     assert str(raised.value).endswith("; the model was made with the package own-system")
 
 
-def test_a_system_that_nobody_has(saved_model, tmp_path):
-    with pytest.raises(InputError, match="unknown system 'none'") as raised:
+def test_a_system_that_nobody_has(saved_model, tmp_path, refused):
+    with refused() as raised:
         trigner.load(of_system(saved_model, tmp_path / "m", system="none"))
     assert "made with the package" not in str(raised.value)
 
 
-def test_thresholds_are_a_mapping(saved_model):
-    with pytest.raises(
-        InputError, match=r"thresholds must be a number for each type, got \['ADR'\]"
-    ):
+def test_thresholds_are_a_mapping(saved_model, refused):
+    with refused():
         trigner.load(saved_model, thresholds=["ADR"])
 
 
@@ -85,8 +83,8 @@ def test_the_folder_of_a_pickled_extractor_is_found_from_anywhere(saved_model, m
     assert pickle.loads(pickle.dumps(again))(TEXT) == again(TEXT)
 
 
-def test_an_extractor_in_memory_cannot_be_pickled(tiny):
-    with pytest.raises(TrignerError, match="cannot be pickled: it was not loaded from a folder"):
+def test_an_extractor_in_memory_cannot_be_pickled(tiny, refused):
+    with refused(error=TrignerError):
         pickle.dumps(extractor(tiny()))
 
 
@@ -110,7 +108,7 @@ def test_threads_are_those_of_the_session(exported_model, monkeypatch):
     assert found[0] == found[1] == found[2] != []
 
 
-def test_threads_of_a_model_that_runs_in_pytorch_are_refused(saved_model):
+def test_threads_of_a_model_that_runs_in_pytorch_are_refused(saved_model, refused):
     with pytest.raises(InputError) as raised:
         trigner.load(saved_model, threads=4)
     assert raised.value.message == (
@@ -118,34 +116,34 @@ def test_threads_of_a_model_that_runs_in_pytorch_are_refused(saved_model):
         " sets those of PyTorch"
     )
     for threads in (0, 1.5, "2", True, 2**31):
-        with pytest.raises(InputError, match="threads must be an integer of at least 1"):
+        with refused():
             trigner.load(saved_model, threads=threads)
 
 
-def test_options_of_the_wrong_kind_are_named(saved_model):
+def test_options_of_the_wrong_kind_are_named(saved_model, refused):
     for size in (0, -3, 2.5, "8", True):
-        with pytest.raises(InputError, match="batch_size must be an integer of at least 1, got"):
+        with refused():
             trigner.load(saved_model, batch_size=size)
     assert [positive("threads", value, most=2) for value in (1, 2)] == [1, 2]
-    with pytest.raises(InputError, match="threads must be an integer of at least 1 and at most 2"):
+    with refused():
         positive("threads", 3, most=2)
-    with pytest.raises(InputError, match="device must be a name such as cpu or cuda:0, got 0"):
+    with refused():
         trigner.load(saved_model, device=0)
 
 
-def test_a_model_is_named_by_a_string_or_a_path(saved_model):
+def test_a_model_is_named_by_a_string_or_a_path(saved_model, refused):
     for wrong in (None, 3, b"model", trigner.load(saved_model, device="cpu")):
-        with pytest.raises(InputError, match="a model is named by its folder or name, not by"):
+        with refused():
             trigner.load(wrong)
 
 
-def test_annotators_are_a_list_of_functions(saved_model):
+def test_annotators_are_a_list_of_functions(saved_model, refused):
     for wrong in (english(), None, 3, [3], "english"):
-        with pytest.raises(InputError, match="annotators are a list of functions, got"):
+        with refused():
             trigner.load(saved_model, annotators=wrong)
-    for wrong, told in (([], "gave \\[\\]"), ({"text": 1}, "wrong fields: ")):
+    for wrong in ([], {"text": 1}):
         extract = trigner.load(saved_model, device="cpu", annotators=[lambda *_, own=wrong: own])
-        with pytest.raises(InputError, match=told):
+        with refused():
             extract("pain in my arm . numb leg")
     found = trigner.load(saved_model, device="cpu", annotators=[lambda *_: None])
     assert found("pain in my arm . numb leg").entities
@@ -183,17 +181,17 @@ def test_thresholds_of_all_types_and_of_single_ones(saved_model):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "message"),
+    "threshold",
     [
-        (1.5, "threshold: must be a number from 0 to 1, got 1.5"),
-        (-0.1, "from 0 to 1, got -0.1"),
-        (float("nan"), "from 0 to 1, got nan"),
-        ("0.5", "from 0 to 1, got '0.5'"),
-        (True, "from 0 to 1, got True"),
-        ({"ADR": 2}, "threshold of ADR: must be a number from 0 to 1, got 2"),
-        ({"Dose": 0.5}, "threshold of Dose: no such type; the model has ADR, Drug"),
+        1.5,
+        -0.1,
+        float("nan"),
+        "0.5",
+        True,
+        {"ADR": 2},
+        {"Dose": 0.5},
     ],
 )
-def test_thresholds_that_cannot_be(saved_model, threshold, message):
-    with pytest.raises(InputError, match=message):
+def test_thresholds_that_cannot_be(saved_model, threshold, refused):
+    with refused():
         trigner.load(saved_model, threshold=threshold)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from oracles import qualifiers_naive
 from trigner.corpora import read
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity, Sentence
 from trigner.qualifiers.rules import QUALIFIERS, english, read_rules
 from trigner.text.segmentation import segment
@@ -151,25 +150,25 @@ def test_rules_can_be_pickled():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("negated: [no]", "expected a mapping with some of"),
-        ("denied: {before: [not]}", "expected a mapping with some of"),
-        ("negated: {before: not}", "expected a list of phrases"),
-        ("negated: {before: ['(']}", "are not rules of qualifiers"),
-        ("negated: {before: [not, no]}", "negated: before: phrase 2 must be text, .* as False"),
-        ("negated: {ends: [~]}", "negated: ends: phrase 1 must be text, .* as None: put it in"),
-        ("meaningless: ['']", "meaningless: phrase 1 must be text, and YAML reads it as ''"),
-        ("meaningless: [' ']", "meaningless: phrase 1 must be text, and YAML reads it as ' '"),
-        ("ends: [12]", "ends: phrase 1 must be text, .* as 12"),
-        ("negated: {", "are not rules of qualifiers"),
-        ("[" * 3000, "are not rules of qualifiers: nested too deep"),
+        "negated: [no]",
+        "denied: {before: [not]}",
+        "negated: {before: not}",
+        "negated: {before: ['(']}",
+        "negated: {before: [not, no]}",
+        "negated: {ends: [~]}",
+        "meaningless: ['']",
+        "meaningless: [' ']",
+        "ends: [12]",
+        "negated: {",
+        "[" * 3000,
     ],
 )
-def test_files_that_are_no_rules(text, message, tmp_path):
+def test_files_that_are_no_rules(text, tmp_path, refused):
     path = tmp_path / "rules.yaml"
     path.write_text(text)
-    with pytest.raises(InputError, match=message) as raised:
+    with refused() as raised:
         read_rules(path)
     assert raised.value.path == path
 
@@ -201,10 +200,10 @@ def test_phrases_around_and_ends_that_touch_a_phrase(tmp_path):
     assert rules(Document("d", ""), Sentence("d", 0, (), ()), Entity("X", ((0, 0),), "")) == {}
 
 
-def test_a_path_may_be_a_string(tmp_path):
+def test_a_path_may_be_a_string(tmp_path, refused):
     path = tmp_path / "rules.yaml"
     path.write_text("negated: {before: ['free of']}")
     (phrase,) = read_rules(str(path)).phrases
     assert phrase.qualifier == "negated"
-    with pytest.raises(InputError, match="are not rules of qualifiers"):
+    with refused():
         read_rules(str(tmp_path / "none.yaml"))

@@ -56,7 +56,7 @@ def test_documents_can_be_pickled():
     assert pickle.loads(pickle.dumps(DOCUMENT)) == DOCUMENT
 
 
-def test_without_pandas_it_says_what_to_install(monkeypatch):
+def test_without_pandas_it_says_what_to_install(monkeypatch, refused):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(trigner.errors.TrignerError, match=r"needs pandas: pip install 'trigner\[t"):
+    with refused(error=trigner.errors.TrignerError):
         trigner.to_dataframe(DOCUMENT)

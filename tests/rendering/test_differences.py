@@ -60,12 +60,12 @@ def test_discontinuous_gold_comes_first():
     assert [snippet["start"] for snippet in shown["snippets"]] == [15, 0]
 
 
-def test_two_systems_are_needed():
+def test_two_systems_are_needed(refused):
     for names in (["one"], ["one", "two", "three"]):
-        with pytest.raises(ValueError, match=f"expected two systems, got {len(names)}"):
+        with refused(error=ValueError):
             differences_page([], {name: [] for name in names})
     gold = [Document("a", TEXT), Document("b", TEXT)]
-    with pytest.raises(ValueError, match="argument"):
+    with refused(error=ValueError):
         differences_page(gold, {"one": gold, "two": gold[:1]})
 
 

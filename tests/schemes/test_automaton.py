@@ -38,10 +38,10 @@ def closure(states, steps):
     return states
 
 
-def test_a_choice_and_an_unknown_state_are_refused():
-    with pytest.raises(ValueError, match="with the same tag"):
+def test_a_choice_and_an_unknown_state_are_refused(refused):
+    with refused(error=ValueError):
         Automaton(("a", "b"), (Arc(0, 0, 0), Arc(0, 0, 1)), 0, (0,))
-    with pytest.raises(ValueError, match=r"unknown states: \[2\]"):
+    with refused(error=ValueError):
         Automaton(("a", "b"), (Arc(0, 0, 2),), 0, (0,))
 
 
@@ -139,14 +139,14 @@ def test_words_that_agree_need_no_search_and_it_would_find_the_same(name, monkey
     assert 5 < agreed < 60
 
 
-def test_no_words_and_no_way():
+def test_no_words_and_no_way(refused):
     automaton = automaton_of("corro")
     none = np.zeros((0, 10))
     assert automaton.best(none).tags.shape == (0,)
     assert automaton.distribution(none).log_partition == 0
     assert automaton.distribution(none).marginals.shape == (0, 10)
     stuck = Automaton(("a", "b"), (Arc(0, 0, 1),), 0, (1,))
-    with pytest.raises(ValueError, match="no sequence of 2 tags"):
+    with refused(error=ValueError):
         stuck.best(np.zeros((2, 1)))
 
 

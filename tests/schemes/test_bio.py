@@ -59,7 +59,7 @@ def test_a_stray_tag_begins_a_mention():
     assert {m.words for m in found(BIO.decode_tags(tags))} == {(0, 1), (2,), (4,)}
 
 
-def test_bad_mentions_and_empty_sentences():
-    with pytest.raises(ValueError, match="unknown label"):
+def test_bad_mentions_and_empty_sentences(refused):
+    with refused(error=ValueError):
         BIO.encode([Mention((0,), "Dose")], 2)
     assert BIO.decode(np.zeros((0, 5))).mentions == ()

@@ -213,11 +213,11 @@ def test_stray_tags_begin_segments():
 
 
 @BOTH
-def test_bad_mentions_and_empty_sentences(kind):
+def test_bad_mentions_and_empty_sentences(kind, refused):
     scheme = kind(("A",))
-    with pytest.raises(ValueError, match="unknown label"):
+    with refused(error=ValueError):
         scheme.encode([Mention((0,), "B")], 2)
-    with pytest.raises(ValueError, match="outside a sentence"):
+    with refused(error=ValueError):
         scheme.encode(mentions((2,)), 2)
     assert scheme.decode(np.zeros((0, len(scheme.tags)))).mentions == ()
     assert (len(ONE.tags), len(DIGITS.tags)) == (7, 13)

@@ -215,18 +215,18 @@ def test_of_many_overlapping_mentions_as_many_as_possible_stay(inner):
     assert ONE.encode([outer, *within], 51).lost == (outer,)
 
 
-def test_ill_formed_tags_are_refused():
+def test_ill_formed_tags_are_refused(refused):
     tags = np.array([ONE.tags.index(f"{name}-A") for name in ("CB", "DI-O", "CI")])
-    with pytest.raises(ValueError, match="ill-formed"):
+    with refused(error=ValueError):
         ONE.decode_tags(tags)
 
 
-def test_duplicates_unknown_labels_and_words_outside():
+def test_duplicates_unknown_labels_and_words_outside(refused):
     gold = mentions((0, 2), (0, 2))
     assert ONE.encode(gold, 3).lost == ()
-    with pytest.raises(ValueError, match="unknown label"):
+    with refused(error=ValueError):
         ONE.encode([Mention((0,), "B")], 2)
-    with pytest.raises(ValueError, match="outside a sentence"):
+    with refused(error=ValueError):
         ONE.encode(mentions((2,)), 2)
 
 

@@ -46,12 +46,12 @@ def test_schemes_that_explain_their_scores():
 
 
 @pytest.mark.parametrize("name", sorted(TAG_SCHEMES))
-def test_what_no_scheme_takes(name):
+def test_what_no_scheme_takes(name, refused):
     mentions = [Mention((n,), "ADR") for n in range(3)]
     check(mentions, LABELS, 3)
-    with pytest.raises(ValueError, match="word 2 is outside a sentence of 2 words"):
+    with refused(error=ValueError):
         make_scheme(name, LABELS).encode(mentions, 2)
-    with pytest.raises(ValueError, match="unknown label 'ADR'"):
+    with refused(error=ValueError):
         make_scheme(name, ("Drug",)).encode(mentions, 3)
 
 

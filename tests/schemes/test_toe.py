@@ -205,10 +205,10 @@ def test_links_have_no_type_so_that_types_of_equal_ends_mix():
     assert found == {Mention(m.words, label) for m in gold for label in LABELS}
 
 
-def test_unknown_label_and_word_outside_are_errors():
-    with pytest.raises(ValueError, match="unknown label"):
+def test_unknown_label_and_word_outside_are_errors(refused):
+    with refused(error=ValueError):
         ONE.encode([Mention((0,), "Disease")], 2)
-    with pytest.raises(ValueError, match="outside a sentence"):
+    with refused(error=ValueError):
         ONE.encode([Mention((2,), "ADR")], 2)
 
 

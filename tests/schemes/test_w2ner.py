@@ -118,10 +118,10 @@ def test_lost_is_what_does_not_come_back(gold):
     assert set(encoding.lost) == set(gold) - found
 
 
-def test_unknown_label_and_word_outside_are_errors():
-    with pytest.raises(ValueError, match="unknown label"):
+def test_unknown_label_and_word_outside_are_errors(refused):
+    with refused(error=ValueError):
         W2NER.encode([Mention((0,), "Disease")], 2)
-    with pytest.raises(ValueError, match="outside a sentence"):
+    with refused(error=ValueError):
         W2NER.encode([Mention((2,), "ADR")], 2)
 
 

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from tiny_models import extractor
-from trigner.errors import InputError
 from trigner.serving.grid import grid, sentence_around
 
 TEXT = "No pain. 😀 My left leg hurt, no pain in arm, numb after the tablet. Numb arm."
 
 
-def test_the_sentence_of_a_character():
+def test_the_sentence_of_a_character(refused):
     for at, words in ((0, "No pain ."), (12, "My left leg hurt ,"), (500, "Numb arm .")):
         assert words in " ".join(sentence_around(TEXT, at).words)
-    with pytest.raises(InputError, match="no words"):
+    with refused():
         sentence_around(" \n", 0)
 
 
@@ -43,9 +42,9 @@ def span(sentence):
     return sentence.offsets[0][0], sentence.offsets[-1][1]
 
 
-def test_what_has_no_grid(extract, tiny):
+def test_what_has_no_grid(extract, tiny, refused):
     long = "leg hurt numb " * 60
-    with pytest.raises(InputError, match="too long for one pass"):
+    with refused():
         grid(extract, long, sentence_around(long, 0))
-    with pytest.raises(InputError, match="the system corro cannot show the word-pair grid"):
+    with refused():
         grid(extractor(tiny("corro")), TEXT, sentence_around(TEXT, 0))

@@ -92,15 +92,15 @@ def test_a_function_that_takes_other_arguments_is_named(part, function, fault):
 
 
 @pytest.mark.parametrize(
-    ("where", "reason"),
+    "where",
     [
-        ("no_such_module:build", "No module named 'no_such_module'"),
-        ("trigner.families.tagging.system:nothing", "has no attribute 'nothing'"),
-        ("trigner: of, not", "invalid"),
+        "no_such_module:build",
+        "trigner.families.tagging.system:nothing",
+        "trigner: of, not",
     ],
 )
-def test_a_function_that_cannot_be_imported_names_the_package(where, reason):
-    with pytest.raises(InputError, match=reason) as raised:
+def test_a_function_that_cannot_be_imported_names_the_package(where, refused):
+    with refused() as raised:
         row(build=where, package="own-system").implementation("build")
     assert str(raised.value).startswith(
         f"the system own of the package own-system names {where!r} as its build function,"

@@ -13,7 +13,7 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 
 from tiny_encoders import KINDS, tiny_encoder
 from trigner.encoders.pretrained import tokenizer_for_words
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.training.adaptation import AdaptationSettings, _collator, _passages, adapt
 
 TEXTS = [
@@ -123,7 +123,7 @@ def test_a_resumed_adaptation_ends_where_an_unbroken_one_does(tmp_path: Path, up
 
 
 def test_a_disk_that_fills_at_the_end_leaves_no_model_and_all_to_resume(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused
 ) -> None:
     source, out = tiny_encoder(tmp_path / "encoder", "bert", head=True), tmp_path / "a"
     real = os.replace
@@ -135,13 +135,13 @@ def test_a_disk_that_fills_at_the_end_leaves_no_model_and_all_to_resume(
 
     with monkeypatch.context() as patch:
         patch.setattr("trigner.training.adaptation.os.replace", replace)
-        with pytest.raises(TrignerError, match="no space left"):
+        with refused(error=TrignerError):
             run(out, source, **FORGETTING)
     assert not (out / "config.json").exists()
     moved = out.rename(tmp_path / "larger disk")
     (best,) = sorted((moved / "checkpoints").glob("checkpoint-*"), key=lambda own: own.name)[:1]
     away = best.rename(tmp_path / "away")
-    with pytest.raises(InputError, match="is missing") as raised:
+    with refused() as raised:
         run(moved, source, resume=True, **FORGETTING)
     assert raised.value.path == best
     away.rename(best)
@@ -150,19 +150,19 @@ def test_a_disk_that_fills_at_the_end_leaves_no_model_and_all_to_resume(
     assert same(moved, tmp_path / "whole")
 
 
-def test_a_finished_folder_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_finished_folder_is_left_as_it_is(tmp_path: Path, refused) -> None:
     source, out = tiny_encoder(tmp_path / "encoder", "bert", head=True), tmp_path / "out"
     losses = run(out, source)
     before = {path: path.stat().st_mtime_ns for path in out.iterdir()}
     assert run(out, source, resume=True) == losses
     assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == before
     for changes in ({"settings": AdaptationSettings()}, {"dev_texts": ["Other text."]}):
-        with pytest.raises(InputError, match=r"different (settings|text)"):
+        with refused():
             run(out, source, resume=True, **changes)
     other = tmp_path / "other"
     other.mkdir()
     (other / "notes.txt").write_text("mine", "utf-8")
-    with pytest.raises(InputError, match="contains no training"):
+    with refused():
         run(other, source, resume=True)
 
 
@@ -182,21 +182,21 @@ def test_without_dev_text_sentences_are_held_out(tmp_path: Path) -> None:
     assert "dev loss" in done[-1][2]
 
 
-def test_bad_input_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_bad_input_is_refused_before_anything_is_written(tmp_path: Path, refused) -> None:
     out = tmp_path / "out"
-    with pytest.raises(InputError, match="no encoder folder at"):
+    with refused():
         run(out, tmp_path / "none")
     source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
     for texts in (["One sentence."], [], [" \n"]):
-        with pytest.raises(InputError, match="too few sentences"):
+        with refused():
             adapt(texts, encoder=source, out=out)
-    with pytest.raises(InputError, match="too few sentences"):
+    with refused():
         run(out, source, dev_texts=[""])
     assert not out.exists()
 
 
 @pytest.mark.parametrize("damage", ["weights", "vocabulary", "mask"])
-def test_encoders_that_cannot_be_adapted_are_named(tmp_path: Path, damage: str) -> None:
+def test_encoders_that_cannot_be_adapted_are_named(tmp_path: Path, damage: str, refused) -> None:
     source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
     if damage == "weights":
         kept = weights(source)
@@ -208,20 +208,20 @@ def test_encoders_that_cannot_be_adapted_are_named(tmp_path: Path, damage: str) 
     else:
         described = json.dumps({"tokenizer_class": "BertTokenizer", "mask_token": None})
         (source / "tokenizer_config.json").write_text(described, "utf-8")
-    with pytest.raises(InputError, match="encoder"):
+    with refused():
         run(tmp_path / "out", source)
 
 
-def test_text_of_which_the_tokenizer_knows_nothing(tmp_path: Path) -> None:
+def test_text_of_which_the_tokenizer_knows_nothing(tmp_path: Path, refused) -> None:
     source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
-    with pytest.raises(InputError, match="knows no word"):
+    with refused():
         run(tmp_path / "out", source, dev_texts=["\u200b"])
 
 
-def test_a_loss_that_is_no_number_ends_the_adaptation(tmp_path: Path) -> None:
+def test_a_loss_that_is_no_number_ends_the_adaptation(tmp_path: Path, refused) -> None:
     source = tiny_encoder(tmp_path / "encoder", "bert", head=True)
     settings = QUICK.model_copy(update={"learning_rate": 1e30})
-    with pytest.raises(TrignerError, match="loss is NaN or infinite after update 3"):
+    with refused(error=TrignerError):
         run(tmp_path / "out", source, settings=settings)
     assert not (tmp_path / "out" / "config.json").exists()
 

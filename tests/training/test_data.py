@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiny_encoders import tiny_encoder
-from trigner.errors import InputError
 from trigner.mentions import Document, Entity
 from trigner.systems.registry import system_spec
 from trigner.systems.sections import OptimisationSettings
@@ -81,11 +80,11 @@ def test_epochs_differ_and_seeds_decide():
     assert first_two(2) != (first, second)
 
 
-def test_without_a_budget_batches_are_full_and_the_rest_is_dropped():
+def test_without_a_budget_batches_are_full_and_the_rest_is_dropped(refused):
     settings = OptimisationSettings(batch_size=4, cell_budget=None)
     batches = EpochBatches([3] * 10, settings, seed=0, epochs=1)
     assert [len(b) for b in batches] == [4, 4]
-    with pytest.raises(InputError, match="do not fill one batch of 4"):
+    with refused():
         EpochBatches([3] * 3, settings, seed=0, epochs=1)
 
 
@@ -191,7 +190,7 @@ def test_seeds_decide_what_is_generated(tmp_path):
     assert first != generated(2)
 
 
-def test_where_nothing_can_be_learnt_is_told(tmp_path, monkeypatch):
+def test_where_nothing_can_be_learnt_is_told(tmp_path, monkeypatch, refused):
     monkeypatch.setattr("trigner.training.data.CHUNK", 1)
     crossing = words("a", "my left leg arm hurt")
     text = crossing.text
@@ -204,13 +203,13 @@ def test_where_nothing_can_be_learnt_is_told(tmp_path, monkeypatch):
             "system": "transition",
         },
     )
-    with pytest.raises(InputError, match=r"transition can learn from no .* express them: 4 ment"):
+    with refused():
         prepare([crossing, replace(crossing, id="b")], built(settings), settings)
 
 
-def test_an_epoch_that_draws_nothing_is_told():
+def test_an_epoch_that_draws_nothing_is_told(refused):
     settings = resolve(assignments=["sampling.empty=0"]).optimisation
-    with pytest.raises(InputError, match=r"none of the 2 training .* sampling\.empty=0 leaves out"):
+    with refused():
         EpochBatches([3, 4], settings, 1, 2, [0.0, 0.0])
 
 

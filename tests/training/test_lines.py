@@ -31,26 +31,26 @@ LAUGHS = "a: &n0 [x, x]\n" + "".join(
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
+    ("text", "line"),
     [
-        ("a: 1\na: 2\n", 2, "duplicate key 'a'"),
-        ("a:\n  b: 1\n  c: [\n", 4, "is not valid YAML"),
-        ("- 1\n", 1, "must be a mapping"),
-        ("a: 1\nb: 2001-99-99\n", 2, "'2001-99-99' is not a text, a number"),
-        ("a: 2001-01-01\n", 1, "it is a date: put it in quotes"),
-        ("a: !!python/name:os.system x\n", 1, "is not a text, a number"),
-        (f"a: {'9' * 5000}\n", 1, "is not a text, a number"),
-        ("a: !!int x\n", 1, "is not a text, a number"),
-        ("a: !!float ''\n", 1, "is not a text, a number"),
-        ("a: !!bool ''\n", 1, "is not a text, a number"),
-        ("? [b]\n: 1\n", 1, "a key must be a name"),
-        ("a: &a [*a]\n", 1, "more than 50 levels"),
-        (LAUGHS, 1, "100,000 values"),
-        ("a: " + "[" * 5000, None, "nested too deep"),
+        ("a: 1\na: 2\n", 2),
+        ("a:\n  b: 1\n  c: [\n", 4),
+        ("- 1\n", 1),
+        ("a: 1\nb: 2001-99-99\n", 2),
+        ("a: 2001-01-01\n", 1),
+        ("a: !!python/name:os.system x\n", 1),
+        (f"a: {'9' * 5000}\n", 1),
+        ("a: !!int x\n", 1),
+        ("a: !!float ''\n", 1),
+        ("a: !!bool ''\n", 1),
+        ("? [b]\n: 1\n", 1),
+        ("a: &a [*a]\n", 1),
+        (LAUGHS, 1),
+        ("a: " + "[" * 5000, None),
     ],
 )
-def test_what_cannot_be(tmp_path, text, line, message):
-    with pytest.raises(InputError, match=message) as caught:
+def test_what_cannot_be(tmp_path, text, line, refused):
+    with refused() as caught:
         located(tmp_path, text)
     assert caught.value.line == line
 
@@ -73,15 +73,15 @@ def test_what_is_no_value(text):
     assert caught.value.path is None
 
 
-def test_a_file_of_another_encoding_is_named_with_what_to_do(tmp_path):
+def test_a_file_of_another_encoding_is_named_with_what_to_do(tmp_path, refused):
     (tmp_path / "a.yaml").write_bytes(b"a: 1\nb: 2 # \xff")
-    with pytest.raises(InputError, match=r"a\.yaml:2: byte 12 is not UTF-8: save it as UTF-8$"):
+    with refused():
         read_yaml(tmp_path / "a.yaml")
 
 
-def test_settings_may_come_from_a_command_and_not_from_a_fifo(tmp_path):
+def test_settings_may_come_from_a_command_and_not_from_a_fifo(tmp_path, refused):
     os.mkfifo(tmp_path / "a.yaml")
-    with pytest.raises(InputError, match=r"a\.yaml: is not a regular file"):
+    with refused():
         read_yaml(tmp_path / "a.yaml")
     read, write = os.pipe()
     os.write(write, b"a: 1")

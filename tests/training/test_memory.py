@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.systems.sections import OptimisationSettings
 from trigner.training.memory import check_budget, fitting, halved, is_out_of_memory
 
@@ -15,8 +15,8 @@ def test_budgets_that_hold_the_longest_sentence(budget):
     check_budget(LENGTHS, OptimisationSettings(cell_budget=budget))
 
 
-def test_a_budget_too_small_for_one_sentence_is_refused():
-    with pytest.raises(InputError, match=r"cell_budget=99 .* 10 words, .* 100 word pairs"):
+def test_a_budget_too_small_for_one_sentence_is_refused(refused):
+    with refused():
         check_budget(LENGTHS, OptimisationSettings(cell_budget=99))
 
 
@@ -34,21 +34,21 @@ def test_what_allocators_say():
     assert is_out_of_memory(raised.value)
 
 
-def test_what_does_not_fit_at_all_is_told():
-    with pytest.raises(TrignerError, match="out of memory before the first batch"), fitting():
+def test_what_does_not_fit_at_all_is_told(refused):
+    with refused(error=TrignerError), fitting():
         torch.empty(1 << 60)
-    with pytest.raises(RuntimeError, match="shapes"), fitting():
+    with refused(error=RuntimeError), fitting():
         raise RuntimeError("shapes do not match")
 
 
-def test_the_largest_batch_is_halved_until_it_is_one_sentence():
+def test_the_largest_batch_is_halved_until_it_is_one_sentence(refused):
     settings = OptimisationSettings(batch_size=12)  # 12 of 10 words: 1200 pairs
     budgets = []
     while settings.cell_budget != 100:
         settings = halved(settings, LENGTHS)
         budgets.append(settings.cell_budget)
     assert budgets == [600, 300, 150, 100]
-    with pytest.raises(TrignerError, match="longest training sentence alone: 10 words"):
+    with refused(error=TrignerError):
         halved(settings, LENGTHS)
 
 

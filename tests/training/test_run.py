@@ -18,7 +18,7 @@ from transformers import TrainerCallback
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 import trigner
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.evaluation.scores import score
 from trigner.families.tagging.model import load
 from trigner.families.tagging.objective import Objective
@@ -201,7 +201,9 @@ def test_equal_seeds_give_equal_models(encoder, tmp_path):
         ("triplets.weight=1", "triplets.source=projection"),
     ],
 )
-def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeypatch, chosen):
+def test_an_interrupted_training_goes_on_where_it_was(
+    encoder, tmp_path, monkeypatch, chosen, refused
+):
     def keep_always(self, args, state, control, metrics=None, **_):
         self._save(0, metrics)
 
@@ -221,11 +223,9 @@ def test_an_interrupted_training_goes_on_where_it_was(encoder, tmp_path, monkeyp
         with pytest.raises(KeyboardInterrupt):
             run(encoder, tmp_path / "parts", *chosen)
     assert (tmp_path / "parts" / "checkpoints").is_dir()
-    with pytest.raises(InputError, match=r"started with different settings\.optimisation\.warmup"):
+    with refused():
         run(encoder, tmp_path / "parts", *chosen, "optimisation.warmup=0", resume=True)
-    with pytest.raises(
-        InputError, match=r"settings\.preset.*; resume with the same, --preset best"
-    ):
+    with refused():
         run(encoder, tmp_path / "parts", *chosen, preset="clean", resume=True)
     trained = run(encoder, tmp_path / "parts", *chosen, resume=True)
     assert trained.epochs == 3
@@ -316,30 +316,32 @@ def test_a_training_that_was_killed_while_it_removed_its_checkpoints_is_done(enc
     assert not (tmp_path / "m" / "checkpoints").exists()
 
 
-def test_documents_in_another_order_are_another_training(encoder, tmp_path):
+def test_documents_in_another_order_are_another_training(encoder, tmp_path, refused):
     settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
     arguments = (DOCUMENTS[:2], tmp_path / "m")
     train(settings, DOCUMENTS, *arguments, console=QUIET)
-    with pytest.raises(InputError, match="started with different order"):
+    with refused():
         train(settings, DOCUMENTS[::-1], *arguments, console=QUIET, resume=True)
 
 
 @pytest.mark.parametrize("dev", [[], DOCUMENTS[2:3]])
-def test_dev_documents_that_cannot_choose_an_epoch(encoder, tmp_path, dev):
+def test_dev_documents_that_cannot_choose_an_epoch(encoder, tmp_path, dev, refused):
     settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
-    with pytest.raises(InputError, match="dev documents contain no entity of ADR"):
+    with refused():
         train(settings, DOCUMENTS, dev, tmp_path / "m", console=QUIET)
     assert not (tmp_path / "m").exists()
 
 
-def test_what_diverges_in_an_epoch_that_is_not_scored_is_in_no_checkpoint(encoder, tmp_path):
+def test_what_diverges_in_an_epoch_that_is_not_scored_is_in_no_checkpoint(
+    encoder, tmp_path, refused
+):
     changes = ("optimisation.learning_rate=1e38", "optimisation.warmup=0")
-    with pytest.raises(TrignerError, match=r"the loss is NaN or infinite at update 2: .*lr$"):
+    with refused(error=TrignerError):
         run(encoder, tmp_path / "m", *changes, "optimisation.dev_every=3")
     assert not list((tmp_path / "m").glob("checkpoints/*/trainer_state.json"))
 
 
-def test_a_damaged_checkpoint_is_not_gone_on_from(encoder, tmp_path, monkeypatch):
+def test_a_damaged_checkpoint_is_not_gone_on_from(encoder, tmp_path, monkeypatch, refused):
     def interrupt(self, args, state, control, **_):
         if state.epoch > 1:
             raise KeyboardInterrupt
@@ -355,14 +357,16 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(encoder, tmp_path, monkeypatch
         content = path.read_bytes()
         half = len(content) // 2
         path.write_bytes(content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :])
-        with pytest.raises(InputError, match="is damaged") as raised:
+        with refused() as raised:
             run(encoder, tmp_path / "m", resume=True)
         assert raised.value.path == path
         path.write_bytes(content)
     assert run(encoder, tmp_path / "m", resume=True).epochs == 3
 
 
-def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_path, monkeypatch):
+def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(
+    encoder, tmp_path, monkeypatch, refused
+):
     def interrupt(self, args, state, control, **_):
         if state.epoch > 1:
             raise KeyboardInterrupt
@@ -384,9 +388,7 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
         whole = (checkpoint / name).read_bytes()
         for content in contents:
             (checkpoint / name).write_bytes(content)
-            with pytest.raises(
-                InputError, match=r"its .* cannot be loaded .*; start the"
-            ) as raised:
+            with refused() as raised:
                 run(encoder, out, resume=True)
             assert raised.value.path == checkpoint
         (checkpoint / name).write_bytes(whole)
@@ -394,7 +396,7 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
     added.mkdir()
     state = json.loads((checkpoint / "trainer_state.json").read_text())
     (added / "trainer_state.json").write_text(json.dumps({**state, "global_step": 99}))
-    with pytest.raises(InputError, match="its weights cannot be loaded") as raised:
+    with refused() as raised:
         run(encoder, out, resume=True)
     assert raised.value.path == added
     shutil.rmtree(added)
@@ -404,7 +406,7 @@ def test_a_damaged_checkpoint_without_hashes_is_not_gone_on_from(encoder, tmp_pa
 
     with monkeypatch.context() as patch:
         patch.setattr(ShowProgress, "on_evaluate", fails)
-        with pytest.raises(KeyError, match="of the training itself"):
+        with refused(error=KeyError):
             run(encoder, out, resume=True)
     assert run(encoder, out, resume=True).epochs == 3
 
@@ -434,12 +436,12 @@ def test_sentences_are_seen_as_often_as_is_asked(encoder, tmp_path):
     assert not all(one.equal(other) for one, other in pairs)
 
 
-def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_no_model_and_says_so(encoder, tmp_path, monkeypatch, refused):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("trigner.families.core.folder.save_file", full)
-    with pytest.raises(TrignerError, match="No space left on device"):
+    with refused(error=TrignerError):
         run(encoder, tmp_path / "m")
     assert not (tmp_path / "m" / "trigner.json").exists()
     assert not list((tmp_path / "m").rglob("*.partial"))
@@ -464,14 +466,14 @@ def test_training_goes_on_while_nothing_is_found(encoder, tmp_path):
     assert run(encoder, tmp_path / "m", *epochs, *changes).epochs == 4
 
 
-def test_a_loss_that_is_nan_ends_the_training_and_names_the_update(encoder, tmp_path):
-    with pytest.raises(TrignerError, match=r"the loss is NaN or infinite at update 2: .*lr$"):
+def test_a_loss_that_is_nan_ends_the_training_and_names_the_update(encoder, tmp_path, refused):
+    with refused(error=TrignerError):
         run(encoder, tmp_path / "m", "optimisation.learning_rate=1e38", "optimisation.warmup=0")
     assert not (tmp_path / "m" / "trigner.json").exists()
     assert not list((tmp_path / "m").glob("checkpoints/*"))
 
 
-def test_weights_that_are_nan_are_never_saved(encoder, tmp_path, monkeypatch):
+def test_weights_that_are_nan_are_never_saved(encoder, tmp_path, monkeypatch, refused):
     forward = Objective.forward
 
     def finite_with_a_gradient_that_is_none(self, *args, **inputs):
@@ -480,7 +482,7 @@ def test_weights_that_are_nan_are_never_saved(encoder, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Objective, "forward", finite_with_a_gradient_that_is_none)
     changes = ("optimisation.batch_size=12", "optimisation.precision=bfloat16")
-    with pytest.raises(TrignerError, match=r"NaN or infinite after update 1: .*precision=float32"):
+    with refused(error=TrignerError):
         run(encoder, tmp_path / "m", *changes)
     assert not (tmp_path / "m" / "trigner.json").exists()
 
@@ -499,13 +501,13 @@ def test_starting_from_another_model_takes_over_what_it_is_made_of(encoder, tmp_
     assert json.loads((second / "run.json").read_text())["init_from"] == weights
 
 
-def test_resuming_with_another_start_is_refused(encoder, tmp_path):
+def test_resuming_with_another_start_is_refused(encoder, tmp_path, refused):
     first, second = tmp_path / "first", tmp_path / "second"
     run(encoder, first)
     run(encoder, second, init_from=first)
     assert run(encoder, second, init_from=first, resume=True).epochs == 3
     for other in (None, second):
-        with pytest.raises(InputError, match="started with different init_from"):
+        with refused():
             run(encoder, second, init_from=other, resume=True)
 
 
@@ -611,50 +613,52 @@ def test_an_interrupted_training_for_other_types_goes_on_as_if_it_had_not_been(
     assert all(a.equal(b) for a, b in zip(weights(resumed), weights(whole), strict=True))
 
 
-def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path):
+def test_starting_from_a_model_that_does_not_fit(encoder, tmp_path, refused):
     run(encoder, tmp_path / "first")
-    for changes, message in (
-        ({"small": ["model.chained=false"]}, r"was trained with different model\.chained"),
-        ({"small": ["system=toe"]}, "was trained with different .*system"),
-        ({"small": [], "preset": "paper"}, r"different .*model\.pair_map.* omit them"),
+    for changes in (
+        {"small": ["model.chained=false"]},
+        {"small": ["system=toe"]},
+        {"small": [], "preset": "paper"},
     ):
-        with pytest.raises(InputError, match=message):
+        with refused():
             run(encoder, tmp_path / "third", init_from=tmp_path / "first", **changes)
-    with pytest.raises(InputError, match="was trained with different encoder"):
+    with refused():
         run("minilm", tmp_path / "third", init_from=tmp_path / "first")
     settings = resolve(options={"encoder": str(encoder)})
-    with pytest.raises(InputError, match="different model settings"):
+    with refused():
         train(settings, DOCUMENTS, DOCUMENTS, tmp_path / "m", init_from=tmp_path / "first")
     (tmp_path / "first" / "model.safetensors").unlink()
-    with pytest.raises(InputError, match=r"has no model\.safetensors"):
+    with refused():
         run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
     shutil.rmtree(tmp_path / "first" / "encoder")
-    with pytest.raises(InputError, match=r"has no encoder/config\.json"):
+    with refused():
         run(encoder, tmp_path / "fourth", init_from=tmp_path / "first")
 
 
-def test_nothing_to_learn_from(encoder, tmp_path):
+def test_nothing_to_learn_from(encoder, tmp_path, refused):
     settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
-    with pytest.raises(InputError, match="no entity"):
+    with refused():
         train(settings, [document(1, "no pain.")], DOCUMENTS[:1], tmp_path / "m", console=QUIET)
 
 
-def test_an_encoder_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match="no encoder folder at"):
+def test_an_encoder_that_is_not_there(tmp_path, refused):
+    with refused():
         run(tmp_path / "absent", tmp_path / "m")
 
 
-def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(encoder, tmp_path, monkeypatch):
+def test_a_disk_that_fills_up_at_a_checkpoint_is_told_and_resumable(
+    encoder, tmp_path, monkeypatch, refused
+):
     def full(*_, **__):
         raise RuntimeError("PytorchStreamWriter failed writing file data/0")
 
     with monkeypatch.context() as patch:
         patch.setattr("trigner.training.trainer.SystemTrainer._save_checkpoint", full)
-        with pytest.raises(RuntimeError, match="StreamWriter"):  # not the disk: not hidden
+        with refused(error=RuntimeError):  # not the disk: not hidden
             run(encoder, tmp_path / "m")
         usage = SimpleNamespace(free=1000)
         patch.setattr("trigner.training.run.shutil.disk_usage", lambda path: usage)
-        with pytest.raises(TrignerError, match="the disk is full; continue with --resume"):
+        with refused(error=TrignerError):
             run(encoder, tmp_path / "n")
     assert run(encoder, tmp_path / "n", resume=True).epochs == 3
 
@@ -676,41 +680,43 @@ def test_a_training_that_was_killed_before_its_first_record_is_resumed(
     assert run(encoder, tmp_path / "n", resume=True).epochs == 3  # not even a folder was there
 
 
-def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path):
+def test_a_folder_of_something_else_is_not_resumed(encoder, tmp_path, refused):
     folder = tmp_path / "m"
     folder.mkdir()
     (folder / "model.safetensors").write_text("another's")
-    with pytest.raises(InputError, match="contains no training to resume"):
+    with refused():
         run(encoder, folder, resume=True)
     assert (folder / "model.safetensors").read_text() == "another's"
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_link_in_place_of_checkpoints_is_refused(encoder, tmp_path, resume):
+def test_a_link_in_place_of_checkpoints_is_refused(encoder, tmp_path, resume, refused):
     theirs = tmp_path / "theirs" / "checkpoint-1"
     theirs.mkdir(parents=True)
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "checkpoints").symlink_to(theirs.parent)
-    with pytest.raises(InputError, match="m/checkpoints: is a link"):
+    with refused():
         run(encoder, tmp_path / "m", resume=resume)
     assert [path.name for path in theirs.parent.iterdir()] == ["checkpoint-1"]
 
 
-def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(encoder, tmp_path, monkeypatch):
+def test_a_wrong_resumption_is_refused_before_an_encoder_is_loaded(
+    encoder, tmp_path, monkeypatch, refused
+):
     run(encoder, tmp_path / "m")
 
     def create(*_):
         raise AssertionError("an encoder was loaded")
 
     monkeypatch.setattr("trigner.families.tagging.system.create", create)
-    with pytest.raises(InputError, match=r"started with different settings\.seed"):
+    with refused():
         run(encoder, tmp_path / "m", "seed=4", resume=True)
 
 
-def test_logs_that_cannot_be_written_are_told(encoder, tmp_path):
+def test_logs_that_cannot_be_written_are_told(encoder, tmp_path, refused):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "logs").write_text("a file where a folder should be")
-    with pytest.raises(TrignerError, match="cannot write to"):
+    with refused(error=TrignerError):
         run(encoder, tmp_path / "m")
 
 
@@ -748,18 +754,18 @@ def test_batches_are_halved_when_out_of_memory(encoder, tmp_path, monkeypatch):
     assert again.best.scores == trained.best.scores
 
 
-def test_one_sentence_that_memory_cannot_hold(encoder, tmp_path, monkeypatch):
+def test_one_sentence_that_memory_cannot_hold(encoder, tmp_path, monkeypatch, refused):
     too_large_for_memory(monkeypatch, 10)
-    with pytest.raises(TrignerError, match="longest training sentence alone"):
+    with refused(error=TrignerError):
         run(encoder, tmp_path / "m")
 
 
-def test_a_budget_too_small_for_one_sentence(encoder, tmp_path):
-    with pytest.raises(InputError, match=r"cell_budget=20 is too small .* 12 words"):
+def test_a_budget_too_small_for_one_sentence(encoder, tmp_path, refused):
+    with refused():
         run(encoder, tmp_path / "m", "optimisation.cell_budget=20")
 
 
-def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypatch):
+def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypatch, refused):
     chosen = iter([(0.1, 0.3), (0.3, 0.2), (0.2, 0.1)])
     evaluate = SystemTrainer.evaluate
 
@@ -780,7 +786,7 @@ def test_two_epochs_are_kept_when_two_scores_choose(encoder, tmp_path, monkeypat
     assert [entry["eval_f1"] for entry in trained.history] == [0.1, 0.3, 0.2]
     again = run(encoder, tmp_path / "m", also_keep=["discontinuous"], resume=True)
     assert (again.history, again.epochs) == (trained.history, 3)
-    with pytest.raises(InputError, match="was started with different also_keep"):
+    with refused():
         run(encoder, tmp_path / "m", resume=True)
 
 
@@ -810,15 +816,15 @@ def test_trackers_of_the_trainer_are_called(encoder, tmp_path, monkeypatch):
     assert len(list((tmp_path / "m" / "logs").glob("events*"))) == 1
 
 
-def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch):
+def test_a_tracker_without_its_package_is_told(encoder, tmp_path, monkeypatch, refused):
     class Absent(TrainerCallback):
         def __init__(self):
             raise RuntimeError("WandbCallback requires wandb to be installed: pip install wandb")
 
     monkeypatch.setitem(INTEGRATION_TO_CALLBACK, "wandb", Absent)
-    with pytest.raises(TrignerError, match="pip install wandb"):
+    with refused(error=TrignerError):
         run(encoder, tmp_path / "m", report_to=["wandb"])
-    with pytest.raises(InputError, match="unknown tracker 'wanbd'"):
+    with refused():
         run(encoder, tmp_path / "m", report_to=["wanbd"])
     assert not (tmp_path / "m").exists()  # the corrected command can have it
 
@@ -864,11 +870,11 @@ def test_a_training_on_a_gpu(encoder, tmp_path, device):
     assert [own.text for own in found] == [own.text for own in DOCUMENTS]
 
 
-def test_what_cannot_work_is_refused_before_the_first_update(encoder, tmp_path):
+def test_what_cannot_work_is_refused_before_the_first_update(encoder, tmp_path, refused):
     settings = resolve(assignments=SMALL, options={"encoder": str(encoder)})
-    with pytest.raises(InputError, match="duplicate id 'd1' among the dev documents"):
+    with refused():
         train(settings, DOCUMENTS, [DOCUMENTS[0]] * 2, tmp_path / "m", console=QUIET)
-    with pytest.raises(InputError, match="unknown score to choose by: 'f1'; known are: overall, "):
+    with refused():
         train(settings, DOCUMENTS, DOCUMENTS, tmp_path / "m", console=QUIET, also_keep=["f1"])
     assert not (tmp_path / "m").exists()
 

@@ -92,18 +92,18 @@ def test_aliases_of_the_source(alias):
     )
 
 
-def test_files_that_are_none(tmp_path):
+def test_files_that_are_none(tmp_path, refused):
     bad = tmp_path / "bad.yaml"
     bad.write_text("seed: 1\n  x: [\n")
-    with pytest.raises(InputError, match=r"bad\.yaml:2: is not valid YAML"):
+    with refused():
         resolve(file=bad)
     bad.write_text("- 1\n")
-    with pytest.raises(InputError, match="mapping"):
+    with refused():
         resolve(file=bad)
     bad.write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(InputError, match="not UTF-8"):
+    with refused():
         resolve(file=bad)
-    with pytest.raises(InputError, match="cannot be read"):
+    with refused():
         resolve(file=tmp_path / "absent.yaml")
     bad.write_text("")
     assert resolve(file=bad) == resolve()

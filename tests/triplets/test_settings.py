@@ -35,9 +35,9 @@ def test_the_defaults_are_what_results_were_made_with():
     assert {name: getattr(CLEAN, name) for name in expected} == expected
 
 
-def test_other_names_of_sources_and_selections():
+def test_other_names_of_sources_and_selections(refused):
     assert TripletSettings(source="grid", selection="sn-hn").source == "pair_states"
-    with pytest.raises(ValidationError, match="known are: hn, sn, ce, nc, sn-hn, hard-negative"):
+    with refused(error=ValidationError):
         TripletSettings(selection="nearest")
 
 
@@ -52,8 +52,8 @@ def test_other_names_of_sources_and_selections():
         "special_positive",
     ],
 )
-def test_an_unknown_value_is_refused_with_the_known_ones(option):
-    with pytest.raises(ValidationError, match=f"Input should be .*{getattr(CLEAN, option)}"):
+def test_an_unknown_value_is_refused_with_the_known_ones(option, refused):
+    with refused(error=ValidationError):
         TripletSettings(**{option: "elsewhere"})
 
 
@@ -61,11 +61,11 @@ def test_an_unknown_value_is_refused_with_the_known_ones(option):
     ("option", "value"),
     [("window", -1), ("weight", -0.1), ("margin", 0)],
 )
-def test_numbers_out_of_range_are_refused(option, value):
-    with pytest.raises(ValidationError, match=option):
+def test_numbers_out_of_range_are_refused(option, value, refused):
+    with refused(error=ValidationError):
         TripletSettings(**{option: value})
 
 
-def test_settings_are_frozen():
-    with pytest.raises(ValidationError, match="frozen"):
+def test_settings_are_frozen(refused):
+    with refused(error=ValidationError):
         CLEAN.window = 3

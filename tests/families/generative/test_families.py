@@ -10,7 +10,6 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from tiny_language_models import END, settings_of
-from trigner.errors import InputError
 from trigner.families.core.word_network import evaluating
 from trigner.families.generative.loading import load
 from trigner.families.generative.system import build
@@ -91,13 +90,13 @@ def test_texts_of_a_model_that_names_no_start_begin_with_that_of_sentences(langu
     assert built(language_model("mbart")).network.language_model.config.decoder_start_token_id == 0
 
 
-def test_a_model_that_says_nothing_of_its_start_is_refused(language_model, tmp_path):
+def test_a_model_that_says_nothing_of_its_start_is_refused(language_model, tmp_path, refused):
     folder = shutil.copytree(language_model("mbart"), tmp_path / "mbart")
     nothing = {"bos_token_id": None, "eos_token_id": None, "decoder_start_token_id": None}
     for name in ("config.json", "generation_config.json"):
         content = json.loads((folder / name).read_text("utf-8"))
         (folder / name).write_text(json.dumps({**content, **nothing}), "utf-8")
-    with pytest.raises(InputError, match=r"'.*mbart' does not say what its texts start with"):
+    with refused():
         built(folder)
 
 
@@ -107,29 +106,31 @@ def test_both_halves_bound_prompts_and_texts(language_model):
     assert network.positions == 400
 
 
-def test_what_a_language_model_cannot_do_is_told_before_training(language_model):
-    with pytest.raises(InputError, match=r"cannot train with '.*fsmt': .*FSMT"):
+def test_what_a_language_model_cannot_do_is_told_before_training(language_model, refused):
+    with refused():
         built(language_model("fsmt"))
 
 
-def test_embeddings_that_are_read_otherwise_are_told_before_training(language_model, monkeypatch):
+def test_embeddings_that_are_read_otherwise_are_told_before_training(
+    language_model, monkeypatch, refused
+):
     monkeypatch.setattr("trigner.families.generative.network.encoder_scale", lambda model: 1.0)
-    with pytest.raises(InputError, match=r"'.*pegasus' reads embeddings otherwise than their ids"):
+    with refused():
         built(language_model("pegasus"))
 
 
-def test_a_tokenizer_that_knows_more_than_its_model_is_refused(language_model, tmp_path):
+def test_a_tokenizer_that_knows_more_than_its_model_is_refused(language_model, tmp_path, refused):
     folder = shutil.copytree(language_model("gpt2"), tmp_path / "gpt2")
     content = json.loads((folder / "tokenizer.json").read_text("utf-8"))
     token = {**content["added_tokens"][END], "id": 5000, "content": "<more>"}
     content["added_tokens"].append(token)
     (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
-    with pytest.raises(InputError, match="knows 373 subwords, the encoder 372"):
+    with refused():
         built(folder)
 
 
-def test_without_the_hub_no_encoder_is_named():
-    with pytest.raises(InputError, match="no language model 'nobody/model' on this") as refused:
+def test_without_the_hub_no_encoder_is_named(refused):
+    with refused() as refused:
         built("nobody/model")
     assert "local folder of one works, too: --encoder FOLDER" in str(refused.value)
     assert "minilm" not in str(refused.value)

@@ -10,7 +10,7 @@ import torch
 
 from tiny_encoders import tiny_encoder
 from tiny_language_models import KINDS, settings_of, tiny_language_model
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.families.generative.loading import load
 from trigner.families.generative.network import text_loss
 from trigner.families.generative.system import build
@@ -250,57 +250,55 @@ def test_mentions_without_room_are_counted(generative):
     assert system.inexpressible(SENTENCES[-1:]) == 0
 
 
-def test_positions_too_few(tmp_path):
+def test_positions_too_few(tmp_path, refused):
     model = tiny_language_model(tmp_path / "short", "gpt2", positions=24)
-    with pytest.raises(
-        InputError, match=r"context length 24 is too small: .*none for the sentence"
-    ):
+    with refused():
         build(settings_of(model), ("ADR",))
 
 
-def test_an_encoder_is_refused(tmp_path):
+def test_an_encoder_is_refused(tmp_path, refused):
     encoder = tiny_encoder(tmp_path / "encoder", "bert", head=True)
-    with pytest.raises(InputError, match="is an encoder and writes no text"):
+    with refused():
         build(settings_of(encoder), ("ADR",))
 
 
-def test_a_context_that_soft_prompts_fill(tmp_path):
+def test_a_context_that_soft_prompts_fill(tmp_path, refused):
     model = tiny_language_model(tmp_path / "short", "gpt2", positions=100)
     settings = settings_of(model, "model.tuning=prompt", "model.prompt_size=120")
-    with pytest.raises(InputError, match=r"length 100 is too small: model.prompt_size takes 120"):
+    with refused():
         build(settings, ("ADR",))
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
-def test_a_language_model_without_a_tokenizer(tmp_path, kind):
+def test_a_language_model_without_a_tokenizer(tmp_path, kind, refused):
     model = tiny_language_model(tmp_path / "bare", kind)
     for file in model.glob("*token*"):
         file.unlink()
-    with pytest.raises(InputError, match=r"no tokenizer comes with .*bare"):
+    with refused():
         build(settings_of(model), ("ADR",))
 
 
-def test_a_tokenizer_that_ends_no_text(tmp_path):
+def test_a_tokenizer_that_ends_no_text(tmp_path, refused):
     model = tiny_language_model(tmp_path / "endless", "llama", end=None)
-    with pytest.raises(InputError, match="no subword that ends a text"):
+    with refused():
         build(settings_of(model), ("ADR",))
 
 
-def test_without_peft(language_model, monkeypatch):
+def test_without_peft(language_model, monkeypatch, refused):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(TrignerError, match=r"trigner\[generative\]"):
+    with refused(error=TrignerError):
         build(settings_of(language_model("gpt2")), ("ADR",))
 
 
-def test_export_says_why_not():
-    with pytest.raises(InputError, match="one subword after another"):
+def test_export_says_why_not(refused):
+    with refused():
         system_spec("generative").require("export")
 
 
-def test_damaged_weights_are_told(language_model):
+def test_damaged_weights_are_told(language_model, refused):
     system = build(settings_of(language_model("gpt2")), ("ADR",))
     with torch.no_grad():
         next(system.network.parameters()).fill_(torch.nan)
     predictor = system.predictor("cpu")
-    with pytest.raises(InputError, match="weights are damaged"):
+    with refused():
         predictor.predict(predictor.prepare(SENTENCES[:1]).inputs)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import trigner
-from graph_changes import OF_ALL, cast_to, constant, doubled, refused, refuses_special_words
+from graph_changes import OF_ALL, cast_to, complaint, constant, doubled, refuses_special_words
 from trigner.families.hypergraph.exporting import export
 from trigner.families.hypergraph.system import build
 from trigner.models.folder import Description, save_model
@@ -58,7 +58,7 @@ def test_its_own_graph_is_accepted(exported):
 )
 def test_graphs_that_are_of_no_hypergraph(exported, tmp_path, change, message):
     folder = shutil.copytree(exported, tmp_path / "model")
-    assert message in refused(folder, change, TEXT)
+    assert message in complaint(folder, change, TEXT)
 
 
 def test_special_words_that_it_does_not_have(exported, tmp_path):

@@ -154,7 +154,7 @@ def test_the_bundled_graph_is_accepted():
     assert not refused_by_onnx(onnx.load(BUNDLED / GRAPH))
 
 
-def test_an_endless_graph_is_refused_before_it_runs(exported_model, tmp_path):
+def test_an_endless_graph_is_refused_before_it_runs(exported_model, tmp_path, refused):
     folder = shutil.copytree(exported_model, tmp_path / "model")
 
     def endless(graph):
@@ -162,7 +162,7 @@ def test_an_endless_graph_is_refused_before_it_runs(exported_model, tmp_path):
         graph.node.extend([*loop(), helper.make_node("Add", [name, "looped"], ["late"])])
         graph.output[0].name = "late"
 
-    with pytest.raises(InputError, match=r"model\.onnx: has the operator 'Loop'"):
+    with refused():
         trigner.load(spoilt(folder, endless))
 
 
@@ -179,10 +179,10 @@ def test_an_endless_graph_is_refused_before_it_runs(exported_model, tmp_path):
         b"\xba\x80\x80\x80\x70\x00",  # 32 bits of it are the number of the graph
     ],
 )
-def test_what_is_no_message(tmp_path, content):
+def test_what_is_no_message(tmp_path, content, refused):
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"model\.onnx: is not a graph of ONNX"):
+    with refused():
         check_graph_file(path)
 
 
@@ -201,7 +201,7 @@ def test_any_bytes(tmp_path_factory, content):
     assert not refused_by_onnx(proto)
 
 
-def test_numbers_may_be_longer_than_they_need_be(tmp_path):
+def test_numbers_may_be_longer_than_they_need_be(tmp_path, refused):
     """Protobuf reads them so, and a loop must not pass for it."""
     content = model(*loop()).graph.SerializeToString()
     size = bytes([0x80 | len(content) & 0x7F, 0x80 | len(content) >> 7, 0x80, 0])
@@ -209,14 +209,14 @@ def test_numbers_may_be_longer_than_they_need_be(tmp_path):
     assert onnx.ModelProto.FromString(whole).graph.node
     path = tmp_path / "model.onnx"
     path.write_bytes(whole)
-    with pytest.raises(InputError, match="'Loop'"):
+    with refused():
         check_graph_file(path)
 
 
-def test_reading_is_bounded(tmp_path, monkeypatch):
+def test_reading_is_bounded(tmp_path, monkeypatch, refused):
     path = tmp_path / "model.onnx"
     path.write_bytes(b"\x08\x00" * 1001)
     check_graph_file(path)
     monkeypatch.setattr(graph_files, "MOST_FIELDS", 1000)
-    with pytest.raises(InputError, match="more than 1,000 fields"):
+    with refused():
         check_graph_file(path)

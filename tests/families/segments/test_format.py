@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -118,8 +117,8 @@ def test_segments_are_different_and_narrow():
     assert narrow.segments(gold) == [Mention((0, 1), "ADR"), Mention((3,), "ADR")]
 
 
-def test_unknown_labels_and_words_are_refused():
-    with pytest.raises(ValueError, match="unknown label"):
+def test_unknown_labels_and_words_are_refused(refused):
+    with refused(error=ValueError):
         FORMAT.round_trip([Mention((0,), "other")], 1)
-    with pytest.raises(ValueError, match="outside"):
+    with refused(error=ValueError):
         FORMAT.round_trip([Mention((1,), "ADR")], 1)

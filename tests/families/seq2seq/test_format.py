@@ -130,11 +130,11 @@ def test_shuffled_mentions_come_in_any_order():
         assert sorted(m for m, _ in format.decode(tokens, pointers).mentions) == mentions
 
 
-def test_what_is_not_of_the_sentence_is_refused():
+def test_what_is_not_of_the_sentence_is_refused(refused):
     format = Format(("ADR",))
-    with pytest.raises(ValueError, match="word 5 is outside"):
+    with refused(error=ValueError):
         format.encode([Mention((5,), "ADR")], format.point([1] * 5))
-    with pytest.raises(ValueError, match="unknown label 'Dose'"):
+    with refused(error=ValueError):
         format.encode([Mention((0,), "Dose")], format.point([1] * 5))
 
 

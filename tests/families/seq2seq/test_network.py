@@ -8,7 +8,6 @@ from transformers import AutoModelForSeq2SeqLM
 
 from tiny_seq2seq import KINDS, SMALL, settings_of, tiny_system
 from trigner.encoders.pretrained import load_encoder
-from trigner.errors import InputError
 from trigner.families.core.word_network import evaluating
 from trigner.families.seq2seq.building import build_network, initialise_types
 from trigner.mentions import Mention, Sentence
@@ -149,23 +148,23 @@ def test_scores_are_the_librarys_own_where_nothing_is_added(encoder, kind):
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
-def test_sizes_that_do_not_go_together_are_refused(encoder):
+def test_sizes_that_do_not_go_together_are_refused(encoder, refused):
     settings = resolve(
         preset="clean",
         options={"system": "seq2seq", "encoder": str(encoder("bert"))},
         assignments=[*SMALL, "model.recurrent=false", "model.decoder_heads=5"],
     )
     model, _, _ = load_encoder(settings.encoder, ())
-    with pytest.raises(InputError, match="decoder_heads must divide the encoder's size: 16 / 5"):
+    with refused():
         build_network(model, 1, settings.model)
-    with pytest.raises(InputError, match="decoder_heads must divide lstm_size: 16 / 5"):
+    with refused():
         settings_of(encoder("bert"), "model.decoder_heads=5")
 
 
-def test_what_an_encoder_decoder_cannot_do_is_told_before_training(encoder):
-    with pytest.raises(InputError, match=r"cannot train with '.*fsmt': .*FSMTDecoder"):
+def test_what_an_encoder_decoder_cannot_do_is_told_before_training(encoder, refused):
+    with refused():
         tiny_system(encoder("fsmt"))
-    with pytest.raises(InputError, match=r"'.*marian-apart' reads embeddings otherwise than their"):
+    with refused():
         tiny_system(encoder("marian-apart"))
 
 

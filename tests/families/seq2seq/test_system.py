@@ -12,7 +12,6 @@ import torch
 
 from tiny_seq2seq import KINDS, settings_of, tiny_system
 from trigner.batches.subwords import SubwordTokenizer
-from trigner.errors import InputError
 from trigner.families.seq2seq.loading import load
 from trigner.families.seq2seq.system import build
 from trigner.mentions import Mention, Sentence
@@ -173,7 +172,9 @@ def test_a_saved_model_predicts_the_same(tiny_seq2seq, kind, tmp_path):
     assert calmer.predict(inputs) == own.with_temperature(2.0).predict(inputs)
 
 
-def test_training_goes_on_from_a_model_of_the_same_settings(tiny_seq2seq, encoder, tmp_path):
+def test_training_goes_on_from_a_model_of_the_same_settings(
+    tiny_seq2seq, encoder, tmp_path, refused
+):
     system = tiny_seq2seq("bert")
     saved(system, tmp_path / "model")
     settings = settings_of(encoder("bert"))
@@ -181,16 +182,16 @@ def test_training_goes_on_from_a_model_of_the_same_settings(tiny_seq2seq, encode
     assert again.labels == ("ADR", "Drug")
     for name, own in system.network.state_dict().items():
         assert again.network.state_dict()[name].equal(own)
-    with pytest.raises(InputError, match="this training is for Dose with the system seq2seq"):
+    with refused():
         build(settings, ("Dose",), tmp_path / "model")
-    with pytest.raises(InputError, match="was trained with different model settings"):
+    with refused():
         build(settings_of(encoder("bert"), "model.pointers=span"), ("ADR",), tmp_path / "model")
 
 
-def test_a_damaged_folder_is_refused(tiny_seq2seq, tmp_path):
+def test_a_damaged_folder_is_refused(tiny_seq2seq, tmp_path, refused):
     description = saved(tiny_seq2seq("bert"), tmp_path / "model")
     wrong = description.model_copy(update={"model": {"pointers": "letters"}})
-    with pytest.raises(InputError, match="is damaged"):
+    with refused():
         load(tmp_path / "model", wrong, device="cpu")
 
 
@@ -245,9 +246,9 @@ def test_sentences_beyond_the_decoders_positions_go_through_windows(encoder):
 @pytest.mark.parametrize(
     "settings", [("41",), ("40",), ("41", "model.length_ratio=0")], ids=" ".join
 )
-def test_positions_that_are_too_few_are_refused(encoder, settings):
+def test_positions_that_are_too_few_are_refused(encoder, settings, refused):
     base, *more = settings
-    with pytest.raises(InputError, match=rf"40 positions, .*length_base takes {base},"):
+    with refused():
         tiny_system(encoder("bart"), "bart", f"model.length_base={base}", *more)
 
 
@@ -278,13 +279,13 @@ def test_words_without_subwords_can_be_part_of_mentions(tiny_seq2seq):
     assert torch.isfinite(system.loss({}, **batch).total)
 
 
-def test_the_row_says_what_is_read():
-    with pytest.raises(InputError, match="empty_word"):
+def test_the_row_says_what_is_read(refused):
+    with refused():
         resolve(options={"system": "seq2seq"}, assignments=["model.empty_word=batch_minimum"])
-    with pytest.raises(InputError, match="bias_init"):
+    with refused():
         resolve(options={"system": "seq2seq"}, assignments=["optimisation.bias_init=true"])
 
 
-def test_the_command_says_why_it_is_not_exported():
-    with pytest.raises(InputError, match="once for each token that it writes"):
+def test_the_command_says_why_it_is_not_exported(refused):
+    with refused():
         system_spec("seq2seq").require("export")

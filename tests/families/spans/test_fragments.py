@@ -118,10 +118,10 @@ def test_wide_fragments_are_lost_and_counted():
     assert narrow.round_trip([wide, kept], 6) == ([kept], True)
 
 
-def test_unknown_labels_and_words_are_refused():
-    with pytest.raises(ValueError, match="unknown label"):
+def test_unknown_labels_and_words_are_refused(refused):
+    with refused(error=ValueError):
         CLIQUES.encode([Mention((0,), "other")], 1)
-    with pytest.raises(ValueError, match="outside"):
+    with refused(error=ValueError):
         CLIQUES.encode([Mention((1,), "ADR")], 1)
 
 

@@ -11,7 +11,7 @@ import torch
 import trigner
 from tiny_models import export, extractor
 from trigner.batches.collation import collate
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.families.tagging import exporting
 from trigner.families.tagging.onnx_runtime import onnx_scorer
 from trigner.models.folder import GRAPH, read_description
@@ -80,9 +80,9 @@ def test_the_folder_says_what_it_is(exported_model, in_8_bits):
         assert description.runtime.max_subwords == 40
 
 
-def test_a_graph_that_scores_otherwise_is_not_written(tiny, tmp_path, monkeypatch):
+def test_a_graph_that_scores_otherwise_is_not_written(tiny, tmp_path, monkeypatch, refused):
     monkeypatch.setattr(exporting, "largest_difference", lambda *_: np.nan)
-    with pytest.raises(TrignerError, match="by nan"):
+    with refused(error=TrignerError):
         export(tiny(), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -98,48 +98,48 @@ def test_the_difference_is_relative_to_large_scores(tiny, monkeypatch, largest, 
     assert exporting.largest_difference(tiny(), b"") == pytest.approx(expected)
 
 
-def test_a_file_in_the_way(tiny, exported_model, tmp_path, monkeypatch):
+def test_a_file_in_the_way(tiny, exported_model, tmp_path, monkeypatch, refused):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="already exists"):
+    with refused():
         export(tiny(), tmp_path / "file")
     graph = (exported_model / "model.onnx").read_bytes()
     monkeypatch.setattr(exporting, "to_onnx", lambda _: graph)
-    with pytest.raises(TrignerError, match="cannot save the model"):
+    with refused(error=TrignerError):
         export(tiny(), tmp_path / "file" / "out")
 
 
-def test_exported_models_are_not_for_training(exported_model):
+def test_exported_models_are_not_for_training(exported_model, refused):
     from trigner.families.tagging.model import load
 
-    with pytest.raises(InputError, match="cannot be trained"):
+    with refused():
         load(exported_model)
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "trigner.json"])
-def test_missing_and_foreign_files_are_named(exported_model, tmp_path, name):
+def test_missing_and_foreign_files_are_named(exported_model, tmp_path, name, refused):
     shutil.copytree(exported_model, tmp_path / "model")
     (tmp_path / "model" / name).unlink()
-    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+    with refused():
         trigner.load(tmp_path / "model")
     (tmp_path / "model" / name).write_bytes(b"{}")
-    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+    with refused():
         trigner.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"format": 99}, "model format 99"),
-        ({"labels": "ADR"}, "is damaged"),
-        ({"runtime": {}}, "is damaged"),
-        ({"files": {}}, "checksum mismatch"),
+        {"format": 99},
+        {"labels": "ADR"},
+        {"runtime": {}},
+        {"files": {}},
     ],
 )
-def test_descriptions_of_another_version(exported_model, tmp_path, change, message):
+def test_descriptions_of_another_version(exported_model, tmp_path, change, refused):
     shutil.copytree(exported_model, tmp_path / "model")
     path = tmp_path / "model" / "trigner.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(InputError, match=message):
+    with refused():
         trigner.load(tmp_path / "model")
 
 

@@ -13,7 +13,7 @@ from model_changes import accept_files, change_description
 from tiny_encoders import KINDS
 from tiny_models import save, small_settings
 from trigner.batches.collation import collate
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.families.tagging.model import create, load
 from trigner.families.tagging.network_settings import GridSettings
 from trigner.models.folder import read_description
@@ -119,61 +119,59 @@ def test_special_words_are_fresh_and_travel(folder):
     assert max(ids) < found.tagger.encoder.model.get_input_embeddings().num_embeddings
 
 
-def test_unknown_systems_and_encoders(encoders, tmp_path):
-    with pytest.raises(InputError, match="unknown system 'other'"):
+def test_unknown_systems_and_encoders(encoders, tmp_path, refused):
+    with refused():
         create(str(encoders["bert"]), "other", ("ADR",), SMALL)
-    with pytest.raises(InputError, match="cannot load the encoder"):
+    with refused():
         create(str(tmp_path), "w2ner", ("ADR",), SMALL)
 
 
-def test_no_such_folder(tmp_path):
-    with pytest.raises(InputError, match="none: no such model folder"):
+def test_no_such_folder(tmp_path, refused):
+    with refused():
         load(tmp_path / "none")
 
 
 @pytest.mark.parametrize("missing", FILES)
-def test_a_missing_file_is_named(folder, missing):
+def test_a_missing_file_is_named(folder, missing, refused):
     (folder / missing).unlink()
-    with pytest.raises(InputError, match=f"it has no {missing}|this model folder has no {missing}"):
+    with refused():
         load(folder)
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"model": {"channels": 0}}, "channels"),
-        ({"model": {"colour": "red"}}, "colour"),
-        ({"system": "other"}, "unknown system 'other'"),
-        ({"state": {"padding_id": "zero"}}, "padding_id"),
-        ({"state": {}}, "padding_id"),
-        ({"files": {}}, "no hash of"),
+        {"model": {"channels": 0}},
+        {"model": {"colour": "red"}},
+        {"system": "other"},
+        {"state": {"padding_id": "zero"}},
+        {"state": {}},
+        {"files": {}},
     ],
 )
-def test_a_damaged_description_is_refused(folder, changes, message):
+def test_a_damaged_description_is_refused(folder, changes, refused):
     change_description(folder, **changes)
-    with pytest.raises(InputError, match=message) as error:
+    with refused() as error:
         load(folder)
     assert "is damaged" in str(error.value)
     assert error.value.path == folder / "trigner.json"
 
 
-def test_weights_of_another_shape_are_refused(folder):
+def test_weights_of_another_shape_are_refused(folder, refused):
     settings = SMALL.model_copy(update={"channels": 5})
     change_description(folder, model=settings.model_dump(mode="json"))
-    with pytest.raises(
-        InputError, match=r"model\.safetensors: does not match the model: .* has the shape"
-    ):
+    with refused():
         load(folder)
 
 
-def test_one_more_label_is_refused(folder):
+def test_one_more_label_is_refused(folder, refused):
     change_description(folder, labels=["ADR", "Drug", "Dose"])
-    with pytest.raises(InputError, match="does not match the model"):
+    with refused():
         load(folder)
 
 
 @pytest.mark.parametrize("extra", [True, False])
-def test_missing_and_extra_weights_are_refused(folder, extra):
+def test_missing_and_extra_weights_are_refused(folder, extra, refused):
     path = folder / "model.safetensors"
     weights = load_file(path)
     if extra:
@@ -182,70 +180,69 @@ def test_missing_and_extra_weights_are_refused(folder, extra):
         del weights["features.reduce.bias"]
     save_file(weights, path)
     accept_files(folder)
-    message = "more is unexpected" if extra else r"features\.reduce\.bias is missing"
-    with pytest.raises(InputError, match=f"does not match the model: .*{message}"):
+    with refused():
         load(folder)
 
 
 @pytest.mark.parametrize("kept", [0, 5, 200, -1])
-def test_damaged_weights_are_refused(folder, kept):
+def test_damaged_weights_are_refused(folder, kept, refused):
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(InputError, match=r"model\.safetensors: checksum mismatch"):
+    with refused():
         load(folder)
     accept_files(folder)
-    with pytest.raises(InputError, match=r"model\.safetensors: does not match the model"):
+    with refused():
         load(folder)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"version": "1.0"', "no tokenizer"])
-def test_a_damaged_tokenizer_is_refused(folder, text):
+def test_a_damaged_tokenizer_is_refused(folder, text, refused):
     (folder / "tokenizer.json").write_text(text, "utf-8")
     accept_files(folder)
-    with pytest.raises(InputError, match=r"tokenizer\.json: is not a tokenizer"):
+    with refused():
         load(folder)
 
 
-def test_a_tokenizer_without_the_special_words_is_refused(folder, encoders):
+def test_a_tokenizer_without_the_special_words_is_refused(folder, encoders, refused):
     plain = make(encoders["bert"], special_words=False).tokenizer
     plain.save(str(folder / "tokenizer.json"))
     accept_files(folder)
-    with pytest.raises(InputError, match=r"\.json: belongs to another encoder: it lacks \['\[POS"):
+    with refused():
         load(folder)
 
 
-def test_a_tokenizer_of_another_encoder_is_refused(folder, encoders):
+def test_a_tokenizer_of_another_encoder_is_refused(folder, encoders, refused):
     other = make(encoders["roberta"]).tokenizer
     other.save(str(folder / "tokenizer.json"))
     accept_files(folder)
-    with pytest.raises(InputError, match=r"encoder: it has 31\d subwords, the model 28"):
+    with refused():
         load(folder)
 
 
-def test_one_subword_more_is_refused(folder):
+def test_one_subword_more_is_refused(folder, refused):
     path = folder / "tokenizer.json"
     larger = Tokenizer.from_file(str(path))
     larger.add_tokens(["one more"])
     larger.save(str(path))
     accept_files(folder)
-    with pytest.raises(InputError, match="it has 29 subwords, the model 28"):
+    with refused():
         load(folder)
 
 
-def test_a_foreign_tokenizer_of_the_same_size_is_refused(folder):
+def test_a_foreign_tokenizer_of_the_same_size_is_refused(folder, refused):
     path = folder / "tokenizer.json"
     text = path.read_text("utf-8")
     path.write_text(text.replace('"my"', '"yours"'), "utf-8")
     assert Tokenizer.from_file(str(path)).token_to_id("yours") is not None
-    with pytest.raises(InputError, match=r"tokenizer\.json: checksum mismatch"):
+    with refused():
         load(folder)
 
 
-def test_a_foreign_encoder_configuration_of_the_same_shapes_is_refused(folder):
+def test_a_foreign_encoder_configuration_of_the_same_shapes_is_refused(folder, refused):
     path = folder / "encoder" / "config.json"
     config = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**config, "num_attention_heads": 1}), "utf-8")
-    with pytest.raises(InputError, match=r"encoder/config\.json: checksum mismatch"):
+    with refused():
         load(folder)
 
 
@@ -253,16 +250,16 @@ def test_a_foreign_encoder_configuration_of_the_same_shapes_is_refused(folder):
     "text",
     ["", "[1]", "{}", '{"model_type": "nothing"}', '{"model_type": "bert", "hidden_size": "a"}'],
 )
-def test_a_damaged_encoder_configuration_is_refused(folder, text):
+def test_a_damaged_encoder_configuration_is_refused(folder, text, refused):
     (folder / "encoder" / "config.json").write_text(text, "utf-8")
     accept_files(folder)
-    with pytest.raises(InputError, match=r"config\.json: is not a valid encoder configuration"):
+    with refused():
         load(folder)
 
 
-def test_a_place_that_cannot_be_written(encoders, tmp_path):
+def test_a_place_that_cannot_be_written(encoders, tmp_path, refused):
     (tmp_path / "file").write_text("in the way", "utf-8")
-    with pytest.raises(TrignerError, match="cannot save the model"):
+    with refused(error=TrignerError):
         save(make(encoders["bert"]), tmp_path / "file")
     assert (tmp_path / "file").read_text("utf-8") == "in the way"
 

@@ -10,31 +10,30 @@ import pytest
 
 import trigner
 from tiny_models import TEXT
-from trigner.errors import InputError
 from trigner.families.tagging import onnx_runtime
 from trigner.mentions import Document
 from trigner.models.folder import GRAPH
 from trigner.text.segmentation import segment
 
 
-def test_what_is_no_graph(tmp_path):
+def test_what_is_no_graph(tmp_path, refused):
     (tmp_path / "model.onnx").write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match=r"model\.onnx: is not a graph of ONNX"):
+    with refused():
         onnx_runtime.onnx_scorer(tmp_path / "model.onnx", ["CPUExecutionProvider"])
     (tmp_path / "model.onnx").write_bytes(b"\x08\x01")  # a version and no graph
-    with pytest.raises(InputError, match=rf"model\.onnx: ONNX Runtime {onnxruntime.__version__}"):
+    with refused():
         onnx_runtime.onnx_scorer(tmp_path / "model.onnx", ["CPUExecutionProvider"])
 
 
-def test_devices(monkeypatch):
+def test_devices(monkeypatch, refused):
     available = ["CPUExecutionProvider"]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: available)
     assert onnx_runtime.providers("cpu") == ["CPUExecutionProvider"]
     assert onnx_runtime.providers("auto") == ["CPUExecutionProvider"]
-    with pytest.raises(InputError, match=r"no device 'cuda:1': .* CPUExecutionProvider.*-gpu"):
+    with refused():
         onnx_runtime.providers("cuda:1")
     for name in ("mps", "warp", "cuda:x"):
-        with pytest.raises(InputError, match=f"no device '{name}'"):
+        with refused():
             onnx_runtime.providers(name)
     available.insert(0, "CUDAExecutionProvider")
     (cuda, options), cpu = onnx_runtime.providers("cuda:1")
@@ -42,9 +41,9 @@ def test_devices(monkeypatch):
     assert onnx_runtime.providers("auto")[0][0] == "CUDAExecutionProvider"
 
 
-def test_a_missing_provider_is_reported_when_loading(exported_model, monkeypatch):
+def test_a_missing_provider_is_reported_when_loading(exported_model, monkeypatch, refused):
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
-    with pytest.raises(InputError, match="no device 'cuda'"):
+    with refused():
         trigner.load(exported_model, device="cuda")
 
 
@@ -73,9 +72,9 @@ print(trigner.load({str(exported_model)!r})("my left leg hurt").text)
 
 
 @pytest.mark.parametrize("package", ["spans", "segments", "hypergraph"])
-def test_the_graph_of_another_system_is_refused(exported_model, tiny, package):
+def test_the_graph_of_another_system_is_refused(exported_model, tiny, package, refused):
     runtime = importlib.import_module(f"trigner.families.{package}.onnx_runtime")
     scorer = runtime.onnx_scorer(exported_model / GRAPH, ["CPUExecutionProvider"])
     inputs = tiny().inputs
-    with pytest.raises(InputError, match="graph of another system"):
+    with refused():
         scorer(inputs.collate(inputs.prepare(segment(Document("d", TEXT)).sentences).inputs))

@@ -4,10 +4,7 @@ import json
 from pathlib import Path
 from shutil import copytree
 
-import pytest
-
 from llm_stub import answered, serving
-from trigner.errors import InputError
 from trigner.lab.commands.prompt_report import check_outputs, model_names
 
 
@@ -36,7 +33,7 @@ def test_a_trained_model_stands_compared_the_answers(run, gold, model, tmp_path)
     assert len(predicted) == 3
 
 
-def test_models_have_names_of_their_own(tmp_path, monkeypatch):
+def test_models_have_names_of_their_own(tmp_path, monkeypatch, refused):
     for name in ("a/b/m", "c/b/m", "d/m", "one-shot"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "d")
@@ -45,7 +42,7 @@ def test_models_have_names_of_their_own(tmp_path, monkeypatch):
     assert list(model_names(given, ["zero-shot"]).values()) == given
     assert list(model_names([Path("../one-shot")], ["one-shot"])) == [f"{tmp_path.name}/one-shot"]
     for twice in ([Path("m"), tmp_path / "d" / "m"], [Path("user/m")] * 2):
-        with pytest.raises(InputError, match="duplicate --compare"):
+        with refused():
             model_names(twice, [])
 
 

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.lab.prompting import cache as room
 from trigner.lab.prompting.cache import CompletionCache, CompletionRequest
 from trigner.lab.prompting.client import Completion
@@ -86,32 +86,32 @@ def test_the_first_of_two_answers_counts(tmp_path):
     assert CompletionCache(path).get(REQUEST).text == "first"
 
 
-def test_another_file_is_refused(tmp_path):
+def test_another_file_is_refused(tmp_path, refused):
     path = tmp_path / "answers.jsonl"
     path.write_text('{"a": 1}\n')
-    with pytest.raises(InputError, match="contains no recorded answers"):
+    with refused():
         CompletionCache(path)
 
 
-def test_a_folder_in_place_of_the_file(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
+def test_a_folder_in_place_of_the_file(tmp_path, refused):
+    with refused():
         CompletionCache(tmp_path)
 
 
-def test_a_place_that_cannot_be_written(tmp_path):
+def test_a_place_that_cannot_be_written(tmp_path, refused):
     (tmp_path / "file").write_text("")
-    with pytest.raises(TrignerError, match="cannot write"):
+    with refused(error=TrignerError):
         add(CompletionCache(tmp_path / "file" / "answers.jsonl"), REQUEST)
 
 
-def test_a_disk_that_was_full_loses_nothing_after_it(tmp_path):
+def test_a_disk_that_was_full_loses_nothing_after_it(tmp_path, refused):
     path = tmp_path / "answers.jsonl"
     answers = CompletionCache(path)
     add(answers, REQUEST)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 50, before[1]))
     try:
-        with pytest.raises(TrignerError, match="cannot write"):
+        with refused(error=TrignerError):
             add(answers, CompletionRequest("m", "lost", {}))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -124,7 +124,7 @@ def test_a_disk_that_was_full_loses_nothing_after_it(tmp_path):
     assert again.get(after) is not None
 
 
-def test_a_write_of_a_part_is_repeated(tmp_path, monkeypatch):
+def test_a_write_of_a_part_is_repeated(tmp_path, monkeypatch, refused):
     path = tmp_path / "answers.jsonl"
     answers = CompletionCache(path)
 
@@ -143,7 +143,7 @@ def test_a_write_of_a_part_is_repeated(tmp_path, monkeypatch):
     again = CompletionCache(path)
     assert (len(again), again.damaged) == (1, 2)
     Taking.left = 99
-    with pytest.raises(TrignerError, match="only part of"):
+    with refused(error=TrignerError):
         add(answers, CompletionRequest("m", "q", {}))
 
 
@@ -191,15 +191,15 @@ def test_two_processes_may_add(tmp_path):
     assert (len(answers), answers.damaged) == (100, 0)
 
 
-def test_what_is_no_file_of_its_own_is_refused(tmp_path):
+def test_what_is_no_file_of_its_own_is_refused(tmp_path, refused):
     (tmp_path / "theirs").write_text("theirs")
     (tmp_path / "link.jsonl").symlink_to("theirs")
     os.mkfifo(tmp_path / "fifo.jsonl")
-    for name, why in (("link.jsonl", "is a link"), ("fifo.jsonl", "is not a regular file")):
-        with pytest.raises(InputError, match=f"{name}: {why}"):
+    for name in ("link.jsonl", "fifo.jsonl"):
+        with refused():
             CompletionCache(tmp_path / name)
     cache = CompletionCache(tmp_path / "late.jsonl")
     (tmp_path / "late.jsonl").symlink_to("theirs")
-    with pytest.raises(InputError, match="is a link"):
+    with refused():
         add(cache, REQUEST)
     assert (tmp_path / "theirs").read_text() == "theirs"

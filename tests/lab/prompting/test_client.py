@@ -7,7 +7,6 @@ import time
 import pytest
 
 from llm_stub import QUICK_RETRIES, Response, answered, failing, serving
-from trigner.errors import InputError
 from trigner.lab.prompting import endpoint
 from trigner.lab.prompting.client import (
     Client,
@@ -77,25 +76,25 @@ def test_failures_that_pass_are_tried_again(failure):
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    "failure",
     [
-        (failing(500, "on fire"), "HTTP 500: on fire"),
-        (PROXY, "not a chat completion: <html>Bad gateway"),
-        (Response(hangs=True), "no answer within 0.2 s"),
-        (Response(body=GOOD.body, headers=GOOD.headers, cut=20), "Connection error"),
+        failing(500, "on fire"),
+        PROXY,
+        Response(hangs=True),
+        Response(body=GOOD.body, headers=GOOD.headers, cut=20),
     ],
 )
-def test_attempts_come_to_an_end(failure, told):
-    with serving(lambda _: failure) as stub, pytest.raises(CompletionError, match=told) as error:
+def test_attempts_come_to_an_end(failure, refused):
+    with serving(lambda _: failure) as stub, refused(error=CompletionError) as error:
         complete(stub.base_url, timeout=0.2 if failure.hangs else 5.0)
     assert "(3 attempts)" in str(error.value)
     assert len(stub.requests) == 3
 
 
-def test_nobody_listens():
+def test_nobody_listens(refused):
     with serving(lambda _: GOOD) as stub:
         pass
-    with pytest.raises(CompletionError, match="Connection error"):
+    with refused(error=CompletionError):
         complete(stub.base_url)
 
 
@@ -122,11 +121,11 @@ def test_retry_after_is_honoured():
         assert time.monotonic() - started >= 0.7
 
 
-def test_a_wait_that_is_too_long_ends_it():
+def test_a_wait_that_is_too_long_ends_it(refused):
     busy = failing(429, "quota", **{"Retry-After": "7200"})
     with (
         serving(lambda _: busy) as stub,
-        pytest.raises(FatalError, match="asks us to wait 7,200 s"),
+        refused(error=FatalError),
     ):
         complete(stub.base_url)
     assert len(stub.requests) == 1
@@ -153,8 +152,8 @@ def test_waits_grow_and_vary():
 @pytest.mark.parametrize(
     "url", ["http://☃.invalid/v1", "http://a/v1\x07", f"http://a/{'v' * 70_000}"]
 )
-def test_an_address_that_nothing_can_be_sent_to(url):
-    with pytest.raises(InputError, match="invalid base URL"):
+def test_an_address_that_nothing_can_be_sent_to(url, refused):
+    with refused():
         Client(endpoint(url))
 
 
@@ -166,11 +165,11 @@ def test_an_odd_character_set_is_not_believed(charset):
         assert complete(stub.base_url).text == "[]"
 
 
-def test_redirects_are_not_followed():
+def test_redirects_are_not_followed(refused):
     elsewhere = serving(lambda _: GOOD)
     with elsewhere as other:
         moved = Response(307, b"", {"Location": f"{other.base_url}/chat/completions"})
-        with serving(lambda _: moved) as stub, pytest.raises(CompletionError, match="HTTP 307"):
+        with serving(lambda _: moved) as stub, refused(error=CompletionError):
             complete(stub.base_url)
         assert not other.requests
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.errors import InputError
 from trigner.lab.prompting import endpoint
 from trigner.lab.prompting.endpoint import NO_KEY, check_licence
 
@@ -31,12 +30,12 @@ def test_other_machines_and_what_may_be_one(url):
     ["api.openai.com", "ftp://127.0.0.1/v1", "http://", "http://x:y@127.0.0.1/v1",
      "http://127.0.0.1/v1?key=abc", "http://127.0.0.1:99999/v1", "http://[::1/v1", "http://a#b"],
 )  # fmt: skip
-def test_addresses_that_are_none_or_hold_a_key(url):
-    with pytest.raises(InputError, match="base URL"):
+def test_addresses_that_are_none_or_hold_a_key(url, refused):
+    with refused():
         endpoint(url)
 
 
-def test_a_key_goes_to_its_own_host_only(monkeypatch):
+def test_a_key_goes_to_its_own_host_only(monkeypatch, refused):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
     monkeypatch.setenv("GEMINI_API_KEY", "gemini")
     monkeypatch.delenv("TRIGNER_LLM_API_KEY", raising=False)
@@ -47,7 +46,7 @@ def test_a_key_goes_to_its_own_host_only(monkeypatch):
     monkeypatch.setenv("TRIGNER_LLM_API_KEY", "other")
     assert endpoint(HERE).key == "other"
     assert endpoint(HERE, key_variable="OPENAI_API_KEY").key == "sk-openai"
-    with pytest.raises(InputError, match="MISSING is not set"):
+    with refused():
         endpoint(HERE, key_variable="MISSING")
 
 
@@ -70,17 +69,17 @@ def test_a_word_that_serves_as_key_may_stand_in_answers(monkeypatch, key):
 
 
 @pytest.mark.parametrize("key", ["sk-\u200b123", "sk-ü", "sk\n123", "\x00"])
-def test_a_key_that_no_request_can_carry(monkeypatch, key):
+def test_a_key_that_no_request_can_carry(monkeypatch, key, refused):
     monkeypatch.setattr("os.environ", {"TRIGNER_LLM_API_KEY": key})
-    with pytest.raises(InputError, match="the key in TRIGNER_LLM_API_KEY has a character") as told:
+    with refused() as told:
         endpoint(HERE)
     assert key not in str(told.value)
 
 
 @pytest.mark.parametrize("corpus", ["share13", "share14"])
-def test_credentialed_corpora_stay_here(corpus):
+def test_credentialed_corpora_stay_here(corpus, refused):
     for url in (THERE, "http://10.0.0.1/v1"):
-        with pytest.raises(InputError, match=f"{corpus} is a credentialed corpus"):
+        with refused():
             check_licence(["brat", corpus], endpoint(url))
         check_licence([corpus], endpoint(url), has_permission=True)
         check_licence(["brat", "cadec"], endpoint(url))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from trigner.errors import InputError
 from trigner.lab.prompting.entity_types import (
     ENTITY_TYPES,
     EntityType,
@@ -47,14 +46,14 @@ def test_labels_in_words(label, words):
     assert entity_types_of([], format="brat", types=[label])[0].descriptor == words
 
 
-def test_types_and_descriptors_that_are_given():
+def test_types_and_descriptors_that_are_given(refused):
     found = entity_types_of(
         DOCUMENTS, format="brat", types=["Drug", "Drug"], descriptors={"Drug": "medicine"}
     )
     assert found == (EntityType("Drug", "Drug", "medicine"),)
-    with pytest.raises(InputError, match="'ADR', which is not one of the types"):
+    with refused():
         entity_types_of(DOCUMENTS, format="brat", types=["Drug"], descriptors={"ADR": "x"})
-    with pytest.raises(InputError, match="name the types"):
+    with refused():
         entity_types_of([], format="brat")
 
 

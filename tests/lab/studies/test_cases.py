@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from study_results import result_of
-from trigner.errors import InputError
 from trigner.lab.studies.cases import cases_page, check_cases, chosen_cases
 from trigner.lab.studies.grid import runs
 from trigner.lab.studies.protocols import protocol
@@ -86,38 +85,38 @@ def test_a_baseline_at_several_points_is_shown_at_that_of_the_best(declare, corp
     assert [name for name, _ in cases] == ["without, lstm_size=16", "with, lstm_size=16"]
 
 
-def test_what_was_found_is_shown_in_the_order_of_the_gold(summary, corpus):
+def test_what_was_found_is_shown_in_the_order_of_the_gold(summary, corpus, refused):
     (_, result), _ = chosen_cases(summary, ("near", "control"))
     found = result.predictions()["overall"]
     turned = corpus.test[::-1]
     assert [d.id for d in found.on(turned)] == [d.id for d in turned]
     assert all(e.text == d.surface(e.fragments) for d in found.on(turned) for e in d.entities)
-    with pytest.raises(InputError, match="predictions on 'test-one', which is not among"):
+    with refused():
         found.on(corpus.test[1:])
-    with pytest.raises(InputError, match="no predictions on 'more'"):
+    with refused():
         found.on([*corpus.test, replace(corpus.test[0], id="more")])
 
 
-def test_two_names_of_one_run_are_not_compared(summary):
-    with pytest.raises(InputError, match="on small 'control' and 'none' are one run under two nam"):
+def test_two_names_of_one_run_are_not_compared(summary, refused):
+    with refused():
         chosen_cases(summary, ("control", "none"))
     one = [replace(s, results=s.results[:1]) for s in summary.systems]
-    with pytest.raises(InputError, match="have predictions of no seed in common"):
+    with refused():
         chosen_cases(replace(summary, systems=tuple(one)), ("near", "far"))
-    with pytest.raises(InputError, match="no predictions of the system 'x'; systems with predict"):
+    with refused():
         chosen_cases(summary, ("near", "x"))
 
 
 @pytest.mark.parametrize(
-    ("names", "data", "texts", "message"),
+    ("names", "data", "texts"),
     [
-        (("a", "a"), True, True, "--cases takes two systems; got 'a' twice"),
-        (("a", "b"), False, True, "--cases needs --data"),
-        (("a", "b"), True, False, "--cases shows sentences of the corpus, --no-texts none"),
+        (("a", "a"), True, True),
+        (("a", "b"), False, True),
+        (("a", "b"), True, False),
     ],
 )
-def test_what_cannot_be_shown_is_refused(names, data, texts, message):
-    with pytest.raises(InputError, match=message):
+def test_what_cannot_be_shown_is_refused(names, data, texts, refused):
+    with refused():
         check_cases(names, data=data, texts=texts)
     check_cases(None, data=data, texts=texts)
     check_cases(("a", "b"), data=True, texts=True)

@@ -20,14 +20,14 @@ def test_what_a_study_varies_is_not_set(declare, given):
     assert str(caught.value).startswith(f"--set {given}: this study varies triplets.window: omit")
 
 
-def test_what_a_search_varies_is_not_set(declare):
+def test_what_a_search_varies_is_not_set(declare, refused):
     study = declare(SEARCH)
     changes = Changes(assignments=["triplets.margin=1"])
     for make in (
         lambda: runs(study, FULL, changes),
         lambda: trial(study, FULL, changes, {"triplets.margin": 0.5}),
     ):
-        with pytest.raises(InputError, match=r"^--set triplets\.margin=1: this study varies tripl"):
+        with refused():
             make()
 
 
@@ -38,11 +38,11 @@ def test_what_one_system_sets_itself_is_set_for_all(declare):
 
 
 @pytest.mark.parametrize("axis", ["encoder: [a/b, minilm]", "preset: [clean, best]"])
-def test_an_axis_is_not_overridden_by_an_option_of_its_own(declare, axis):
+def test_an_axis_is_not_overridden_by_an_option_of_its_own(declare, axis, refused):
     name = axis.partition(":")[0]
     study = declare(HEAD + f"axes: {{{axis}}}\n")
     assert len(runs(study, FULL)) == 2
-    with pytest.raises(InputError, match=f"declares its {name}s?: omit --{name}"):
+    with refused():
         runs(study, FULL, Changes(**{name: "paper"}))
 
 
@@ -71,9 +71,9 @@ def test_wrong_options_are_not_blamed_on_the_study(changes, message):
     assert str(caught.value).startswith(message)
 
 
-def test_what_the_study_has_wrong_is_not_blamed_on_options(declare):
+def test_what_the_study_has_wrong_is_not_blamed_on_options(declare, refused):
     study = declare(HEAD + "systems: {x: {triplets.windw: 3}}\n")
-    with pytest.raises(InputError, match=r"^\S+small\.yaml:3: x: settings: triplets\.windw"):
+    with refused():
         runs(study, FULL, Changes(preset="best", assignments=["optimisation.epochs=3"]))
 
 
@@ -83,7 +83,7 @@ def checked(study, changes):
     return made
 
 
-def test_an_axis_that_changes_nothing_is_refused(declare):
+def test_an_axis_that_changes_nothing_is_refused(declare, refused):
     study = declare(HEAD + "axes: {triplets.window: [1, 5], optimisation.epochs: [1, 2]}\n")
     assert len(checked(study, Changes())) == 4
     without = ["triplets.weight=0"]
@@ -96,5 +96,5 @@ def test_an_axis_that_changes_nothing_is_refused(declare):
     few = ("window=1, epochs=1", "window=5, epochs=1")
     assert len(checked(study, Changes(assignments=without, only=few))) == 2
     idle = declare(HEAD + "base: {triplets.weight: 0}\naxes: {triplets.window: [1, 5]}\n")
-    with pytest.raises(InputError, match="window changes nothing: all its values"):
+    with refused():
         checked(idle, Changes())

@@ -97,7 +97,7 @@ def test_the_time_left_is_estimated_from_finished_runs(finished, corpus_folder, 
 
 
 def test_failed_runs_fail_the_command_after_the_others(
-    declare, corpus_folder, tmp_path, monkeypatch
+    declare, corpus_folder, tmp_path, monkeypatch, refused
 ):
     def some_fail(run, corpus, context, console):
         if run.system == "window=5":
@@ -106,29 +106,29 @@ def test_failed_runs_fail_the_command_after_the_others(
 
     monkeypatch.setattr("trigner.lab.studies.commands.run_job", some_fail)
     context = context_of(declare(), corpus_folder, tmp_path)
-    with pytest.raises(TrignerError, match="2 of the runs failed, see above; the others are done"):
+    with refused(error=TrignerError):
         run_study(context, QUIET)
     states = {(s.run.system, s.state) for s in study_status(context, QUIET)["small"]}
     assert states == {("window=none", "done"), ("control", "done"), ("window=5", "to do")}
-    with pytest.raises(InputError, match="no corpus given: use --data DIR"):
+    with refused():
         run_study(replace(context, locations=()), QUIET)
 
 
 def test_a_place_for_no_results_is_told_before_any_run(
-    declare, corpus_folder, tmp_path, monkeypatch
+    declare, corpus_folder, tmp_path, monkeypatch, refused
 ):
     monkeypatch.setattr("trigner.lab.studies.commands.run_job", None)
     os.mkfifo(tmp_path / "fifo")
     context = context_of(declare(), corpus_folder, tmp_path)
     for place, error in ((os.devnull, InputError), ("fifo", InputError), ("/proc", TrignerError)):
         for name in ("work", "results"):
-            with pytest.raises(error, match=r"is not a folder: nothing|cannot (be )?writ"):
+            with refused(error=error):
                 run_study(replace(context, **{name: tmp_path / place / "x"}), QUIET)
-    with pytest.raises(InputError, match="is not a folder: the output is one"):
+    with refused():
         write_report(context, tmp_path / "fifo", QUIET)
 
 
-def test_the_report_with_and_without_the_data(finished, corpus_folder, tmp_path):
+def test_the_report_with_and_without_the_data(finished, corpus_folder, tmp_path, refused):
     study, _ = finished
     context = context_of(study, corpus_folder, tmp_path)
     names = {path.name for path in write_report(context, tmp_path / "a", QUIET)}
@@ -146,13 +146,11 @@ def test_the_report_with_and_without_the_data(finished, corpus_folder, tmp_path)
         (tmp_path / name / "report.md").read_text().split("## small: data") for name in "ab"
     )
     assert with_data[0] == without[0].split("## small: runs")[0]
-    with pytest.raises(
-        InputError, match=r"no predictions of the system 'x'; systems with predictions: window"
-    ):
+    with refused():
         write_report(context, tmp_path / "c", QUIET, cases=("control", "x"))
 
 
-def test_language_models_stand_beside_the_systems(finished, corpus_folder, tmp_path):
+def test_language_models_stand_beside_the_systems(finished, corpus_folder, tmp_path, refused):
     study, _ = finished
     context = context_of(study, corpus_folder, tmp_path)
     path = tmp_path / "qwen" / "two-shot" / "sentences.jsonl"
@@ -167,45 +165,45 @@ def test_language_models_stand_beside_the_systems(finished, corpus_folder, tmp_p
     section = text.split("## small: compared with language models")[1]
     assert "On the 1 of 3 test sentences that were asked about" in section
     assert "| qwen, two-shot | – | 0.00 |" in section
-    with pytest.raises(InputError, match="--prompted needs the one corpus of its answers"):
+    with refused():
         write_report(
             replace(context, locations=()), tmp_path / "b", QUIET, prompted=[tmp_path / "qwen"]
         )
 
 
-def test_no_results_yet(declare, corpus_folder, tmp_path):
+def test_no_results_yet(declare, corpus_folder, tmp_path, refused):
     context = context_of(declare(), corpus_folder, tmp_path)
-    with pytest.raises(InputError, match="small has no results yet"):
+    with refused():
         write_report(context, tmp_path / "a", QUIET)
     assert {s.state for s in study_status(context, QUIET)["small"]} == {"to do"}
     assert study_status(replace(context, locations=()), QUIET) == {}
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        (Changes(only=("windw",)), "--only: unknown system 'windw'"),
-        (Changes(assignments=["triplets.windw=3"]), "--set triplets.windw=3: .*unknown setting"),
+        Changes(only=("windw",)),
+        Changes(assignments=["triplets.windw=3"]),
     ],
 )
-def test_what_is_misspelt_is_told_without_any_results(declare, tmp_path, changes, message):
+def test_what_is_misspelt_is_told_without_any_results(declare, tmp_path, changes, refused):
     context = StudyContext(declare(), FULL, tmp_path / "w", tmp_path / "r", changes=changes)
     for command in (study_status, lambda c, console: write_report(c, tmp_path / "a", console)):
-        with pytest.raises(InputError, match=message):
+        with refused():
             command(context, QUIET)
 
 
-def test_results_that_are_no_folder_are_told(declare, tmp_path):
+def test_results_that_are_no_folder_are_told(declare, tmp_path, refused):
     (tmp_path / "r").write_text("")
     context = StudyContext(declare(), FULL, tmp_path / "w", tmp_path / "r")
     for command in (study_status, lambda c, console: write_report(c, tmp_path / "a", console)):
-        with pytest.raises(InputError, match="r: is not a folder: results of studies are in one"):
+        with refused():
             command(context, QUIET)
 
 
-def test_the_systems_to_show_are_checked_first(declare, tmp_path):
+def test_the_systems_to_show_are_checked_first(declare, tmp_path, refused):
     context = StudyContext(declare(), FULL, tmp_path / "w", tmp_path / "r")
-    with pytest.raises(InputError, match="--cases needs --data"):
+    with refused():
         write_report(context, tmp_path / "a", QUIET, cases=("window=5", "control"))
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from tiny_encoders import tiny_encoder
-from trigner.errors import InputError
 from trigner.lab.studies.changes import Changes
 from trigner.lab.studies.declaration import find_study
 from trigner.lab.studies.grid import encoder_identity, runs
@@ -70,7 +69,7 @@ def test_what_is_the_same_has_one_identity(declare):
     assert "preset" not in a
 
 
-def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
+def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare, refused):
     base = "base: {triplets.weight: 0}\n"
     study = declare(
         HEAD + base + "systems: {a: , c: {system: toe}}\naxes: {model.toe.rounds: [2, 3]}\n"
@@ -79,7 +78,7 @@ def test_settings_of_other_schemes_are_no_matter_of_w2ner(declare):
     a, b, c, d = (run.identity for run in runs_of.values())
     assert a == b
     assert len({str(identity) for identity in (a, c, d)}) == 3
-    with pytest.raises(InputError, match=r"small\.yaml:4: b: .*the system w2ner has none; it is"):
+    with refused():
         runs(declare(HEAD + base + "systems: {b: {model.toe.rounds: 2}}\n"), FULL)
 
 
@@ -116,61 +115,45 @@ def test_adaptation_is_part_of_a_run(declare):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
+    ("text", "line"),
     [
-        ("base:\n  triplets.windw: 3\nsystems: {x: }\n", 4, r"triplets\.windw: unknown setting"),
-        ("systems:\n  x:\n    triplets:\n      margin: -1\n", 6, r"x: settings: triplets\.margin"),
-        ("axes:\n  triplets.selection: [ce, zz]\n", 4, "unknown selection 'zz'"),
-        (
-            "base: {adapt: true,\n  adapt.epoch: 3}\n",
-            4,
-            r"adapt\.epoch: unknown setting; did you mean e",
-        ),
-        (
-            "base: {adapt: true}\nsystems:\n  x: {adapt.epoch: 3}\n",
-            5,
-            r"adapt\.epoch: unknown setting; did y",
-        ),
-        ("base: {adapt: true, adapt.x: 3}\n", 3, r"adapt\.x: unknown setting; known are: mask"),
-        (
-            "base: {adapt: false,\n  adapt.epoch: 3}\n",
-            4,
-            r"adapt\.epoch: unknown setting; did you mean e",
-        ),
-        ("base: {adapt: please}\n", 3, "adapt: must be true or false, not 'please'"),
-        ("systems:\n  x: {adapt.epochs: 3}\n", 4, r"adapt\.epochs has no effect without adapt"),
-        ("base: {init_from: nowhere}\n", 3, "nowhere: no such model folder"),
-        ("base: {preset: clea}\n", 3, "unknown preset 'clea'"),
-        ("systems:\n  x:\n    model.special_words: false\n", 5, "triplets need"),
-        (
-            "systems: {x: }\nreport:\n  baseline: [x, contrl]\n",
-            5,
-            "unknown system 'contrl'; this study has x",
-        ),
-        ("axes:\n  triplets.window: [5, 5]\n", 3, "two points of the axes have the same name"),
+        ("base:\n  triplets.windw: 3\nsystems: {x: }\n", 4),
+        ("systems:\n  x:\n    triplets:\n      margin: -1\n", 6),
+        ("axes:\n  triplets.selection: [ce, zz]\n", 4),
+        ("base: {adapt: true,\n  adapt.epoch: 3}\n", 4),
+        ("base: {adapt: true}\nsystems:\n  x: {adapt.epoch: 3}\n", 5),
+        ("base: {adapt: true, adapt.x: 3}\n", 3),
+        ("base: {adapt: false,\n  adapt.epoch: 3}\n", 4),
+        ("base: {adapt: please}\n", 3),
+        ("systems:\n  x: {adapt.epochs: 3}\n", 4),
+        ("base: {init_from: nowhere}\n", 3),
+        ("base: {preset: clea}\n", 3),
+        ("systems:\n  x:\n    model.special_words: false\n", 5),
+        ("systems: {x: }\nreport:\n  baseline: [x, contrl]\n", 5),
+        ("axes:\n  triplets.window: [5, 5]\n", 3),
     ],
 )
-def test_settings_that_cannot_be_are_refused_with_their_line(declare, text, line, message):
+def test_settings_that_cannot_be_are_refused_with_their_line(declare, text, line, refused):
     study = declare(HEAD + text)
-    with pytest.raises(InputError, match=message) as caught:
+    with refused() as caught:
         runs(study, FULL)
     assert caught.value.line == line
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ("triplets.selection: {choices: [ce, zz]}", "found: settings: .*unknown selection 'zz'"),
-        ("sampling.empty: {low: -1.0, high: 1.0}", r"found: settings: sampling\.empty: must be"),
-        ("model.embedding_dropout: {low: 0.1, high: 1.5}", "embedding_dropout: must be"),
-        ("optimisation.batch_size: {low: 2.0, high: 8.0}", "batch_size: must be a whole number"),
-        ("optimisation.batch_sise: {low: 2, high: 8}", "unknown setting; did you mean batch_size"),
+        "triplets.selection: {choices: [ce, zz]}",
+        "sampling.empty: {low: -1.0, high: 1.0}",
+        "model.embedding_dropout: {low: 0.1, high: 1.5}",
+        "optimisation.batch_size: {low: 2.0, high: 8.0}",
+        "optimisation.batch_sise: {low: 2, high: 8}",
     ],
 )
-def test_ranges_are_tried_before_the_search(declare, wrong, message):
+def test_ranges_are_tried_before_the_search(declare, wrong, refused):
     others = "triplets.window: {choices: [none, 5]}"
     declared = f"search:\n  trials: 1\n  ranges:\n    {others}\n    {wrong}\n"
-    with pytest.raises(InputError, match=message) as caught:
+    with refused() as caught:
         runs(declare(HEAD + declared), FULL)
     assert caught.value.line == 7
 
@@ -184,15 +167,15 @@ def test_ranges_with_steps_are_tried_at_those(declare):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        (Changes(only=("windw",)), "unknown system 'windw'; this study has window=none, window=5"),
-        (Changes(assignments=["seed=3"]), "--set seed=3: declare seeds under `seeds`"),
-        (Changes(assignments=["triplets.windw=3"]), r"triplets\.windw: unknown setting"),
+        Changes(only=("windw",)),
+        Changes(assignments=["seed=3"]),
+        Changes(assignments=["triplets.windw=3"]),
     ],
 )
-def test_wrong_changes(declare, changes, message):
-    with pytest.raises(InputError, match=message):
+def test_wrong_changes(declare, changes, refused):
+    with refused():
         runs(declare(), FULL, changes)
 
 
@@ -243,13 +226,13 @@ def test_w2ner_is_trained_as_what_it_is_compared_with(name, beside, preset):
         assert w2ner.identity == replace(w2ner, settings=alone).identity
 
 
-def test_a_declared_preset_is_not_overridden():
-    with pytest.raises(InputError, match="declares its preset: omit --preset"):
+def test_a_declared_preset_is_not_overridden(refused):
+    with refused():
         runs(find_study("paper-cadec"), FULL, Changes(preset="best"))
 
 
-def test_declared_encoders_are_not_overridden(declare):
+def test_declared_encoders_are_not_overridden(declare, refused):
     study = declare(HEAD + "axes: {encoder: [a/b, minilm]}\n")
     assert [run.system for run in runs(study, FULL)] == ["encoder=b", "encoder=minilm"]
-    with pytest.raises(InputError, match="omit --encoder"):
+    with refused():
         runs(study, FULL, Changes(encoder="x"))

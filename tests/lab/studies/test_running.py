@@ -8,7 +8,6 @@ import pytest
 from filelock import FileLock
 from rich.console import Console
 
-from trigner.errors import InputError
 from trigner.lab.studies.changes import Changes
 from trigner.lab.studies.context import StudyContext
 from trigner.lab.studies.grid import runs
@@ -85,7 +84,7 @@ def test_an_interrupted_run_goes_on_and_says_so(run, corpus, context):
     assert [e["eval_f1"] for e in result.curve] == [e["eval_f1"] for e in whole.curve]
 
 
-def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, context):
+def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, context, refused):
     patch = interrupt_after(2)
     with pytest.raises(KeyboardInterrupt):
         run_job(run, corpus, context, QUIET)
@@ -94,17 +93,17 @@ def test_a_working_folder_that_cannot_be_gone_on_with(run, corpus, context):
     (checkpoint,) = folder.glob("checkpoints/checkpoint-*")
     whole = (checkpoint / "optimizer.pt").read_bytes()
     (checkpoint / "optimizer.pt").write_bytes(whole[:100])
-    with pytest.raises(InputError, match=r"cannot resume from its checkpoint .*delete this"):
+    with refused():
         run_job(run, corpus, context, QUIET)
     (checkpoint / "optimizer.pt").write_bytes(whole)
     record = folder / "study.json"
     told = json.loads(record.read_text())
     told["versions"]["torch"] = "1.0"
     record.write_text(json.dumps(told))
-    with pytest.raises(InputError, match=r"started with different versions \(trigner .*torch 1\.0"):
+    with refused():
         run_job(run, corpus, context, QUIET)
     record.unlink()
-    with pytest.raises(InputError, match="holds a training that belongs to no study"):
+    with refused():
         run_job(run, corpus, context, QUIET)
     shutil.rmtree(folder)
     assert run_job(run, corpus, context, QUIET).notes == ()
@@ -132,7 +131,7 @@ def test_a_trial_tells_dev_scores_and_never_looks_at_test(run, corpus, context):
     assert not context.results.exists()
 
 
-def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
+def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context, refused):
     study = declare(
         "title: a\nseeds: [1, 2, 3]\n"
         "base:\n  adapt: true\n  adapt.epochs: 1\n  optimisation.epochs: 1\n"
@@ -149,11 +148,11 @@ def test_the_adapted_encoder_is_shared(declare, encoder, corpus, context):
     assert first.settings["adaptation.epochs"] == 1
     assert first.settings["encoder"].startswith(f"{encoder.name}#")
     (adapted.parent / "config.json").unlink()
-    with pytest.raises(InputError, match="different versions"):  # half done by others
+    with refused():  # half done by others
         run_job(three, corpus, context, QUIET)
 
 
-def test_a_run_starts_from_another_model(declare, encoder, corpus, context, tmp_path):
+def test_a_run_starts_from_another_model(declare, encoder, corpus, context, tmp_path, refused):
     text = (
         "title: a\nseeds: [1]\n"
         "base:\n  optimisation.epochs: 1\n"
@@ -176,11 +175,13 @@ def test_a_run_starts_from_another_model(declare, encoder, corpus, context, tmp_
     assert one["overall"]["predicted"]
     assert again.settings["init_from"].startswith("kept#")
     assert str(tmp_path) not in again.path.read_text()
-    with pytest.raises(InputError, match="adapt has no effect with init_from"):
+    with refused():
         runs(declared, full, Changes(assignments=["adapt=true"]))
 
 
-def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, context, monkeypatch):
+def test_an_adaptation_that_cannot_be_gone_on_with(
+    declare, encoder, corpus, context, monkeypatch, refused
+):
     study = declare(
         "title: a\nseeds: [1]\nbase:\n  adapt: true\n  adapt.epochs: 2\n"
         "  optimisation.epochs: 1\n"
@@ -199,14 +200,13 @@ def test_an_adaptation_that_cannot_be_gone_on_with(declare, encoder, corpus, con
     folder = state.parents[2]
     whole = state.read_bytes()
     state.write_bytes(b"x")
-    told = rf"{folder.name}: cannot resume from its checkpoint .*: delete this folder"
-    with pytest.raises(InputError, match=told):
+    with refused():
         run_job(run, corpus, context, QUIET)
     state.write_bytes(whole)
     record = folder.with_name(f"{folder.name}.json")
     kept = json.loads(record.read_text())
     record.write_text(json.dumps({**kept, "versions": {"torch": "1.0"}}))
-    with pytest.raises(InputError, match=r"started with different versions \(torch 1\.0\)"):
+    with refused():
         run_job(run, corpus, context, QUIET)
     shutil.rmtree(folder)  # as told: what was noted of it goes, too
     assert run_job(run, corpus, context, QUIET).epochs == 1

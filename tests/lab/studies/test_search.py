@@ -93,7 +93,7 @@ def test_several_sittings_try_what_one_would(declare, scored, go, monkeypatch):
     assert scored == whole
 
 
-def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch):
+def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch, refused):
     tried = []
 
     def fail(run, corpus, context, console):
@@ -104,7 +104,7 @@ def test_failed_trials_are_counted_and_not_repeated(declare, go, monkeypatch):
 
     monkeypatch.setattr("trigner.lab.studies.search.trial_job", fail)
     for _ in range(2):
-        with pytest.raises(TrignerError, match="no trial of the search was completed"):
+        with refused(error=TrignerError):
             go(declare(STUDY.format(trials=2)))
         assert len(tried) == 2
     found, _, context = go(declare(STUDY.format(trials=3)))
@@ -171,34 +171,31 @@ def test_settings_that_cannot_go_together_are_one_failed_trial(declare, scored, 
     assert any("failed: these cannot go together" in line for line in told)
 
 
-def test_another_search_is_not_gone_on_with(declare, scored, go, corpus):
+def test_another_search_is_not_gone_on_with(declare, scored, go, corpus, refused):
     _, _, context = go(declare(STUDY.format(trials=1)))
     more = declare(STUDY.format(trials=2))
     wider = declare(STUDY.format(trials=1).replace("high: 8", "high: 9"))
     longer = declare(STUDY.format(trials=1) + "base: {optimisation.epochs: 60}\n")
-    for study, changes, told in (
-        (wider, Changes(), r"search\.ranges\.optimisation\.batch_size\.high"),
-        (longer, Changes(), r"settings\.optimisation\.epochs"),
-        (more, Changes(encoder="x"), r"settings\.encoder"),
-        (more, Changes(assignments=["seed=3"]), "declare seeds under `seeds`"),
+    for study, changes in (
+        (wider, Changes()),
+        (longer, Changes()),
+        (more, Changes(encoder="x")),
+        (more, Changes(assignments=["seed=3"])),
     ):
-        with pytest.raises(InputError, match=told):
+        with refused():
             go(study, changes=changes)
-        with pytest.raises(InputError, match=told):
+        with refused():
             search_state(replace(context, study=study, changes=changes), "small")
-    with pytest.raises(
-        InputError,
-        match=r"was recorded with different data\.test: rerun with the original values",
-    ):
+    with refused():
         search_state(replace(context, study=more), "small", {**corpus.hashes, "test": "0"})
     assert len(scored) == 1
     go(more)
     assert len(scored) == 2
     path = journal(context, "small")
-    with FileLock(f"{path}.in-use"), pytest.raises(InputError, match="another process"):
+    with FileLock(f"{path}.in-use"), refused():
         go(declare(STUDY.format(trials=1)))
     path.write_text("no journal\n")
-    with pytest.raises(InputError, match="is damaged"):
+    with refused():
         go(declare(STUDY.format(trials=1)))
 
 

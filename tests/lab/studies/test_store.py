@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.lab.studies.store import corpora_with_runs, keep_run, kept_runs, pack_runs
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -83,12 +83,12 @@ def test_a_run_that_is_packed_already_is_packed_once(tmp_path):
     assert not path.exists()
 
 
-def test_two_runs_of_one_name_are_both_named(tmp_path):
+def test_two_runs_of_one_name_are_both_named(tmp_path, refused):
     keep(tmp_path)
     pack_runs(tmp_path, "small")
     path = keep(tmp_path, found=None)
     for read in (kept_runs, pack_runs):
-        with pytest.raises(InputError, match=r"a\.json: .*small\.jsonl\.xz:1"):
+        with refused():
             read(tmp_path, "small")
     assert path.exists()
 
@@ -123,57 +123,57 @@ LINE = b'{"run":{"name":"a"},"found":{}}\n'
         b'{"run":{"name":"\xff"}}\n',
     ],
 )
-def test_what_is_damaged_is_named_by_file_and_line(tmp_path, line):
+def test_what_is_damaged_is_named_by_file_and_line(tmp_path, line, refused):
     table = tmp_path / "small.jsonl.xz"
     table.write_bytes(lzma.compress(LINE + line))
-    with pytest.raises(InputError, match="is damaged") as raised:
+    with refused() as raised:
         kept_runs(tmp_path, "small")
     assert raised.value.path == table
     table.unlink()
     (tmp_path / "small").mkdir()
     path = tmp_path / "small" / "a.json"
     path.write_bytes(line)
-    with pytest.raises(InputError, match="is damaged") as raised:
+    with refused() as raised:
         kept_runs(tmp_path, "small")
     assert (raised.value.path, raised.value.line) == (path, None)
 
 
-def test_a_line_that_is_no_run_has_its_number(tmp_path):
+def test_a_line_that_is_no_run_has_its_number(tmp_path, refused):
     (tmp_path / "small.jsonl.xz").write_bytes(lzma.compress(LINE + b"{}\n"))
-    with pytest.raises(InputError, match="is damaged") as raised:
+    with refused() as raised:
         kept_runs(tmp_path, "small")
     assert raised.value.line == 2
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-20], lambda data: b"no table"])
-def test_a_table_that_is_cut_off_is_named(tmp_path, change):
+def test_a_table_that_is_cut_off_is_named(tmp_path, change, refused):
     table = tmp_path / "small.jsonl.xz"
     table.write_bytes(change(lzma.compress(LINE)))
-    with pytest.raises(InputError, match="is damaged") as raised:
+    with refused() as raised:
         kept_runs(tmp_path, "small")
     assert raised.value.path == table
 
 
-def test_a_file_of_another_name_than_its_run_is_damaged(tmp_path):
+def test_a_file_of_another_name_than_its_run_is_damaged(tmp_path, refused):
     path = keep(tmp_path)
     path.rename(path.with_name("b.json"))
-    with pytest.raises(InputError, match=r"b\.json: is damaged: it holds the run 'a'"):
+    with refused():
         kept_runs(tmp_path, "small")
 
 
-def test_nothing_goes_when_the_runs_cannot_be_packed(tmp_path, monkeypatch):
+def test_nothing_goes_when_the_runs_cannot_be_packed(tmp_path, monkeypatch, refused):
     keep(tmp_path)
     pack_runs(tmp_path, "small")
     keep(tmp_path, "b")
     before = content(tmp_path)
     other = lzma.compress(LINE)
     monkeypatch.setattr("trigner.lab.studies.store._compressed", lambda data: other)
-    with pytest.raises(TrignerError, match="nothing was changed"):
+    with refused(error=TrignerError):
         pack_runs(tmp_path, "small")
     assert content(tmp_path) == before
 
 
-def test_nothing_goes_when_the_table_does_not_hold_it(tmp_path, monkeypatch):
+def test_nothing_goes_when_the_table_does_not_hold_it(tmp_path, monkeypatch, refused):
     path = keep(tmp_path)
 
     @contextmanager
@@ -181,7 +181,7 @@ def test_nothing_goes_when_the_table_does_not_hold_it(tmp_path, monkeypatch):
         yield lambda data: table.write_bytes(lzma.compress(LINE))
 
     monkeypatch.setattr("trigner.lab.studies.store.atomic_write", lost)
-    with pytest.raises(TrignerError, match="no file was removed"):
+    with refused(error=TrignerError):
         pack_runs(tmp_path, "small")
     assert path.exists()
 

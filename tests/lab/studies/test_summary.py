@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from study_results import result_of
-from trigner.errors import InputError
 from trigner.lab.studies.grid import runs
 from trigner.lab.studies.protocols import protocol
 from trigner.lab.studies.results import read_results
@@ -94,12 +93,12 @@ def test_a_baseline_is_not_a_system_whose_name_begins_like_its(declare, corpus, 
     assert all(c.tests["overall"].difference < 0 for c in summary.comparisons)
 
 
-def test_documents_in_another_order_are_not_compared(declare, corpus, tmp_path):
+def test_documents_in_another_order_are_not_compared(declare, corpus, tmp_path, refused):
     study = declare()
     turned = replace(corpus, test=corpus.test[::-1])
     for run in runs(study, protocol("full")):
         result_of(run, turned if run.system == "window=5" else corpus, tmp_path)
-    with pytest.raises(InputError, match=r"window=5, seed 1: .* in another order: move one"):
+    with refused():
         summary_of(study, tmp_path, corpus)
 
 
@@ -129,12 +128,12 @@ def test_what_is_uneven_is_told(declare, corpus, tmp_path):
     assert all(not c.tests and not c.seeds for c in summary.comparisons)
 
 
-def test_results_on_other_data_are_not_mixed(declare, corpus, tmp_path):
+def test_results_on_other_data_are_not_mixed(declare, corpus, tmp_path, refused):
     study = declare()
     first, second, *_ = runs(study, protocol("full"))
     one = result_of(first, corpus, tmp_path)
     other = replace(result_of(second, corpus, tmp_path), data={**corpus.hashes, "test": "0"})
     made = runs(study, protocol("full"))
     assert [len(s.results) for s in gather(made, [one, other], corpus.hashes)] == [1, 0, 0]
-    with pytest.raises(InputError, match="several versions of this corpus"):
+    with refused():
         gather(made, [one, other], None)

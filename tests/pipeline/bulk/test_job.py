@@ -154,50 +154,50 @@ def test_parts_that_the_journal_does_not_know_are_made_again(inputs):
     assert not list((inputs / "out").glob(".*"))
 
 
-def test_a_part_that_is_gone_is_told(inputs):
+def test_a_part_that_is_gone_is_told(inputs, refused):
     run(inputs)
     min((inputs / "out").glob("part-*")).unlink()
-    with pytest.raises(InputError, match="1 parts of the output are missing, first part-00000"):
+    with refused():
         run(inputs)
 
 
 @pytest.mark.parametrize("line", [b"{", b"[]", b"{}", b'{"part": "x"}'])
-def test_a_damaged_journal_is_told(inputs, line):
+def test_a_damaged_journal_is_told(inputs, line, refused):
     run(inputs)
     journal = inputs / "out" / STATE / JOURNAL
     journal.write_bytes(line + b"\n" + journal.read_bytes())
-    with pytest.raises(InputError, match=r"journal\.jsonl:1: is damaged"):
+    with refused():
         run(inputs)
 
 
-def test_another_job_is_refused_unless_nothing_was_done(inputs, monkeypatch):
+def test_another_job_is_refused_unless_nothing_was_done(inputs, monkeypatch, refused):
     with monkeypatch.context() as patch:
         at_call(patch, 1, KilledError())
         with pytest.raises(KilledError):
             run(inputs, threshold="0.1")
     run(inputs, threshold="0.2")
-    with pytest.raises(InputError, match="started with different threshold: continue with"):
+    with refused():
         run(inputs, threshold="0.1")
     assert run(inputs, threshold="0.2")["rows"] == 120
 
 
-def test_a_folder_of_others_is_left_alone(inputs):
+def test_a_folder_of_others_is_left_alone(inputs, refused):
     (inputs / "out").mkdir()
     (inputs / "out/notes.pdf").write_text("mine")
-    with pytest.raises(InputError, match="is not empty: choose a new folder"):
+    with refused():
         run(inputs)
     assert os.listdir(inputs / "out") == ["notes.pdf"]
     (inputs / "out/notes.pdf").unlink()
     (inputs / "out").rmdir()
     (inputs / "out").write_text("a file")
-    with pytest.raises(InputError, match="is not a folder"):
+    with refused():
         run(inputs)
 
 
-def test_two_processes_do_not_write_one_output(inputs):
+def test_two_processes_do_not_write_one_output(inputs, refused):
     with (
         locked(inputs / "out" / STATE / "lock"),
-        pytest.raises(InputError, match="is being written by another process"),
+        refused(),
     ):
         run(inputs)
 
@@ -228,7 +228,7 @@ def test_the_summary_and_errors_of_all_bad_rows(tmp_path):
     "name", [STATE, *(f"{STATE}/{name}" for name in (JOB, JOURNAL, SUMMARY)), SUCCESS]
 )
 @pytest.mark.parametrize("target", ["file", "folder", "none"])
-def test_links_where_the_job_keeps_its_own_are_refused(inputs, tmp_path, name, target):
+def test_links_where_the_job_keeps_its_own_are_refused(inputs, tmp_path, name, target, refused):
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "file").write_text("theirs\nno newline")
@@ -237,7 +237,7 @@ def test_links_where_the_job_keeps_its_own_are_refused(inputs, tmp_path, name, t
     if name == STATE:
         (tmp_path / "out" / STATE).rmdir()
     (tmp_path / "out" / name).symlink_to(theirs / target)
-    with pytest.raises(InputError, match=r"is a link|is not empty"):
+    with refused():
         run(inputs)
     assert (theirs / "file").read_text() == "theirs\nno newline"
     assert sorted(path.name for path in theirs.rglob("*")) == ["file", "folder"]

@@ -10,7 +10,6 @@ import zlib
 
 import pytest
 
-from trigner.errors import InputError
 from trigner.pipeline.bulk.ranges import Ranges
 from trigner.pipeline.bulk.reading import batches
 from trigner.pipeline.bulk.shapes import Columns, look_at
@@ -43,14 +42,14 @@ def held_while(function):
         tracemalloc.stop()
 
 
-def test_a_quote_that_is_never_closed_holds_no_whole_file(tmp_path, short):
+def test_a_quote_that_is_never_closed_holds_no_whole_file(tmp_path, short, refused):
     path = tmp_path / "a.csv"
     path.write_text('id,text\n0,no\n1,"pain\n' + "2,headache\n" * 500_000)
     source = source_of(path)
     found = []
 
     def reads():
-        with pytest.raises(InputError, match="from row 1 on: the row there has more than 40 char"):
+        with refused():
             found.extend(read(source, **short))
 
     assert held_while(reads) < 3_000_000
@@ -91,7 +90,7 @@ def gzipped(path, data, *, spoiled):
 
 
 @pytest.mark.parametrize("rows", [50, 20_000])
-def test_what_stands_before_damage_is_read(tmp_path, rows):
+def test_what_stands_before_damage_is_read(tmp_path, rows, refused):
     """Also of a small file; all of it where only the checksum is wrong, behind the last row."""
     letters = random.Random(1)
     texts = ["".join(letters.choices("abcdefgh ", k=99)) for _ in range(rows)]
@@ -110,7 +109,7 @@ def test_what_stands_before_damage_is_read(tmp_path, rows):
         (shape,) = look_at([source])
         assert [*shape.types] == ["text"]
         found = []
-        with pytest.raises(InputError, match=rf"from row {whole_rows:,} on: the file is damaged"):
+        with refused():
             found.extend(read(source))
         assert [text for b in found for text in b.texts.to_pylist()] == texts[:whole_rows]
         assert whole_rows > rows // 3

@@ -54,7 +54,9 @@ def test_the_output_is_no_input(folder):
 
 @pytest.mark.parametrize("given", ["in", "in/**/*.parquet", "in/*", "in/f*"])
 @pytest.mark.parametrize("out", ["in/found", "in/deep/../found", "link/found", "in/way"])
-def test_the_output_is_no_input_however_both_are_spelt(folder, tmp_path, monkeypatch, given, out):
+def test_the_output_is_no_input_however_both_are_spelt(
+    folder, tmp_path, monkeypatch, given, out, refused
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link").symlink_to("in")
     (folder / "way").symlink_to("found")
@@ -64,10 +66,10 @@ def test_the_output_is_no_input_however_both_are_spelt(folder, tmp_path, monkeyp
         (folder / "found/_annotate").mkdir(parents=True, exist_ok=True)
         write_rows(folder / "found" / name, ROWS)
     assert find_sources([given], out=Path(out)) == before
-    with pytest.raises(InputError, match="is both an input and OUT"):
+    with refused():
         find_sources(["in/found"], out=Path(out))
     for inside in ("in/found/part-1.parquet", "in/found/*.parquet"):
-        with pytest.raises(InputError, match="lies in OUT: choose another OUT"):
+        with refused():
             find_sources([inside], out=Path(out))
 
 
@@ -89,12 +91,12 @@ def test_folders_that_a_glob_does_not_name_are_passed_over_where_they_are_hidden
 
 @pytest.mark.parametrize("again", ["in/deep/../b.parquet", "link/b.parquet", "in/c.parquet"])
 def test_a_file_that_is_given_twice_is_noticed_however_it_is_spelt(
-    folder, tmp_path, monkeypatch, again
+    folder, tmp_path, monkeypatch, again, refused
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link").symlink_to("in")
     (folder / "c.parquet").symlink_to("b.parquet")
-    with pytest.raises(InputError, match=r"parquet: is given twice \(it is .*/in/b\.parq"):
+    with refused():
         find_sources(["in/b.parquet", again], out=tmp_path / "out")
 
 
@@ -156,35 +158,35 @@ def test_a_changed_file_is_another(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    "given",
     [
-        ([""], "an input has no name: give a file"),
-        (["nothing.csv"], "nothing.csv: no such file or folder"),
-        (["in/*.parq"], r"in/\*\.parq: no file matches"),
-        (["in/notes.pdf"], "unsupported file type; supported: .parquet, .pq, .jsonl"),
-        (["in/posts.json"], r"\.csv\.gz, .*rename it to \.jsonl if each line is an object"),
-        (["in/posts.tsv"], r"columns of \.csv are separated by commas"),
-        (["out"], "is both an input and OUT"),
-        (["in/b.parquet", "in"], "b.parquet: is given twice"),
-        (["empty"], "holds none of .parquet"),
-        (["nosuch://bucket/a.csv"], "cannot be opened"),
+        [""],
+        ["nothing.csv"],
+        ["in/*.parq"],
+        ["in/notes.pdf"],
+        ["in/posts.json"],
+        ["in/posts.tsv"],
+        ["out"],
+        ["in/b.parquet", "in"],
+        ["empty"],
+        ["nosuch://bucket/a.csv"],
     ],
 )
-def test_what_is_no_input(folder, tmp_path, monkeypatch, given, message):
+def test_what_is_no_input(folder, tmp_path, monkeypatch, given, refused):
     monkeypatch.chdir(tmp_path)
     for name in ("empty", "out"):
         (tmp_path / name).mkdir()
     for name in ("posts.json", "posts.tsv"):
         (tmp_path / "in" / name).touch()
-    with pytest.raises((InputError, TrignerError), match=message):
+    with refused(error=(InputError, TrignerError)):
         find_sources(given, out=tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["fifo.csv", "fifo.parquet", "fifo.txt", "fifo.jsonl.gz"])
-def test_what_could_be_read_without_end_is_refused(folder, tmp_path, name):
+def test_what_could_be_read_without_end_is_refused(folder, tmp_path, name, refused):
     os.mkfifo(folder / name)
     for given in (folder / name, folder, folder / "f*"):
-        with pytest.raises(InputError, match=f"{name}: is not a regular file"):
+        with refused():
             find_sources([str(given)], out=tmp_path / "out")
     (folder / name).rename(folder / "fifo")  # which is no input
     find_sources([str(folder)], out=tmp_path / "out")

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 
 from tiny_models import TEXT
-from trigner.errors import InputError
 from trigner.pipeline.bulk.tables import ENTITIES, annotate_batch, annotated_schema
 from trigner.pipeline.bulk.texts import annotate_texts
 
@@ -55,22 +54,22 @@ def test_bytes_that_are_no_text_are_an_error_of_their_row(model_annotator):
 
 
 @pytest.mark.parametrize(
-    ("table", "options", "message"),
+    ("table", "options"),
     [
-        ({"a": ["x"]}, {}, "no columns `text`"),
-        ({"text": [1]}, {}, "column `text` has the type int64"),
-        ({"text": ["x"]}, {"keep": ["id"]}, "no columns `id`"),
-        ({"text": ["x"], "error": ["x"]}, {}, "there is a column `error` already"),
+        ({"a": ["x"]}, {}),
+        ({"text": [1]}, {}),
+        ({"text": ["x"]}, {"keep": ["id"]}),
+        ({"text": ["x"], "error": ["x"]}, {}),
     ],
 )
-def test_wrong_columns_are_refused(model_annotator, table, options, message):
-    with pytest.raises(InputError, match=message):
+def test_wrong_columns_are_refused(model_annotator, table, options, refused):
+    with refused():
         annotate_batch(model_annotator.extractor, pa.table(table), **options)
 
 
-def test_a_column_that_is_there_twice_is_refused(model_annotator):
+def test_a_column_that_is_there_twice_is_refused(model_annotator, refused):
     table = pa.table([["x"], ["y"]], names=["text", "text"])
-    with pytest.raises(InputError, match="there are 2 columns `text` in the table"):
+    with refused():
         annotate_batch(model_annotator.extractor, table, keep=[])
 
 
@@ -87,7 +86,7 @@ def test_an_annotator_is_pickled_without_its_model(model_annotator):
     assert pickle.loads(data).extractor is model_annotator.extractor
 
 
-def test_what_annotators_give_has_no_column(model_annotator):
+def test_what_annotators_give_has_no_column(model_annotator, refused):
     extractor = replace(model_annotator.extractor, annotators=(lambda *_: {"negated": True},))
-    with pytest.raises(InputError, match="no column for what annotators give"):
+    with refused():
         annotate_batch(extractor, pa.table({"text": TEXTS}))

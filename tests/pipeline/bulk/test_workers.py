@@ -14,7 +14,7 @@ import pytest
 
 from rows import EndsAtOnce, EndsOnSome, FindPain, RaisesOnSome, ray_files
 from tiny_models import TEXT
-from trigner.errors import InputError, TrignerError
+from trigner.errors import TrignerError
 from trigner.pipeline.bulk.reading import RowBatch
 from trigner.pipeline.bulk.workers import Actors, InProcess, ray_session
 
@@ -86,19 +86,19 @@ def test_a_row_that_ends_its_workers_is_a_row_with_an_error(session):
     assert all(row["entities"] for n, row in enumerate(found) if n != 2)
 
 
-def test_workers_that_never_begin_are_told(session):
-    with pytest.raises(TrignerError, match="the workers stopped while loading the model"):
+def test_workers_that_never_begin_are_told(session, refused):
+    with refused(error=TrignerError):
         list(Actors(EndsAtOnce(), 1).annotated(batches(1)))
 
 
-def test_a_model_that_workers_cannot_load_is_told(session, model_annotator, tmp_path):
+def test_a_model_that_workers_cannot_load_is_told(session, model_annotator, tmp_path, refused):
     copy = shutil.copytree(model_annotator.folder, tmp_path / "model")
     there = replace(model_annotator, folder=copy)
     (copy / "model.onnx").unlink()
-    with pytest.raises(InputError, match=r"this model folder has no model\.onnx"):
+    with refused():
         list(Actors(there, 1).annotated(batches(1)))
     other = replace(model_annotator, fingerprint="0")
-    with pytest.raises(InputError, match="is not the model that the job was started with"):
+    with refused():
         list(Actors(other, 1).annotated(batches(1)))
 
 
@@ -119,25 +119,25 @@ def test_waiting_for_a_machine_is_told(session, monkeypatch):
     assert re.fullmatch(expected, *reported)
 
 
-def test_other_errors_on_workers_name_the_machine(session):
-    with pytest.raises(TrignerError, match=r"a worker on [\d.]+ cannot load the model: OSError: x"):
+def test_other_errors_on_workers_name_the_machine(session, refused):
+    with refused(error=TrignerError):
         list(Actors(RaisesOnSome(""), 1).annotated(batches(1)))
-    with pytest.raises(TrignerError, match=r"a worker on [\d.]+ failed: OSError: x$"):
+    with refused(error=TrignerError):
         list(Actors(RaisesOnSome("row"), 1).annotated(batches(1)))
 
 
-def test_one_that_ends_with_a_batch_is_replaced_whatever_was_before(monkeypatch):
+def test_one_that_ends_with_a_batch_is_replaced_whatever_was_before(monkeypatch, refused):
     actors = object.__new__(Actors)
     actors._number, actors._bad_starts, actors._awaited, actors._idle = 1, 9, {}, []
     started = []
     monkeypatch.setattr(actors, "_start", lambda: started.append(1), raising=False)
     actors._replace(next(batches(1)), RuntimeError("killed"))
     assert started
-    with pytest.raises(TrignerError, match="stopped while loading the model: killed"):
+    with refused(error=TrignerError):
         actors._replace(None, RuntimeError("killed"))
 
 
-def test_without_an_address_a_cluster_that_runs_is_left_alone(monkeypatch):
+def test_without_an_address_a_cluster_that_runs_is_left_alone(monkeypatch, refused):
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
     given = {}
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
@@ -148,21 +148,21 @@ def test_without_an_address_a_cluster_that_runs_is_left_alone(monkeypatch):
         assert cpus == 2
     assert given["address"] == "local"
     with (
-        pytest.raises(TrignerError, match="--gpu: Ray finds no GPU on this machine"),
+        refused(error=TrignerError),
         ray_session(address=None, workers=2, gpu=True),
     ):
         pass
 
 
 @pytest.mark.parametrize(
-    ("address", "message"),
+    "address",
     [
-        ("localhost:1", "no Ray cluster answers at localhost:1"),
-        ("nonsense", "--address expects host:port"),
-        ("ray://localhost:1", "--address expects host:port"),
+        "localhost:1",
+        "nonsense",
+        "ray://localhost:1",
     ],
 )
-def test_a_wrong_address_is_told(monkeypatch, address, message):
+def test_a_wrong_address_is_told(monkeypatch, address, refused):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    with pytest.raises(TrignerError, match=message), ray_session(address=address, workers=1):
+    with refused(error=TrignerError), ray_session(address=address, workers=1):
         pass
